@@ -1,0 +1,165 @@
+"""What the devices of a rank did: busy, compute, communication and copy time over the whole recording.
+
+Definitions: docs/definitions.md, "Device times".
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from laptime.analyses.intervals import Intervals, complement, intersect, join, subtract, union
+from laptime.model.arrays import BoolArray, IntArray
+from laptime.model.schema import DEVICE_WORK, KIND_CODE, NULL, TRACK_KINDS
+from laptime.model.trace import Trace
+
+_STREAM = TRACK_KINDS.index("stream")
+
+
+@dataclass(frozen=True)
+class DeviceWork:
+    """Unions of a device's work (or of all devices of a rank), by what it is."""
+
+    compute: Intervals
+    communication: Intervals
+    copy: Intervals
+
+    @property
+    def busy(self) -> Intervals:
+        """Union of all work."""
+        return join(self.compute, self.communication, self.copy)
+
+    @property
+    def communication_exposed(self) -> Intervals:
+        """Collectives with no compute beside them."""
+        return subtract(self.communication, self.compute)
+
+    @property
+    def copy_exposed(self) -> Intervals:
+        """Copies outside compute and communication."""
+        return subtract(self.copy, join(self.compute, self.communication))
+
+
+@dataclass(frozen=True)
+class DeviceTimes:
+    """Times of one device, or of all together (`device` None), over its whole span."""
+
+    device: int | None
+    name: str | None
+    ops: int
+    linked_ops: int
+    span_ns: int
+    busy_ns: int
+    idle_ns: int
+    compute_ns: int
+    communication_ns: int
+    communication_overlapped_ns: int
+    communication_exposed_ns: int
+    copy_ns: int
+    copy_exposed_ns: int
+    streams: int
+    kernel_busy_share: float | None
+
+    def as_json(self) -> dict[str, object]:
+        """DEVICE of the JSON contract."""
+        return asdict(self)
+
+
+def device_rows(trace: Trace) -> IntArray:
+    """Slices that are device work, in slice order."""
+    codes = [KIND_CODE[kind] for kind in DEVICE_WORK]
+    return np.flatnonzero((trace.track_kind == _STREAM) & np.isin(trace.slices["kind"], codes))
+
+
+def devices_of(trace: Trace, rows: IntArray) -> IntArray:
+    """Device id of each of the rows; NULL where the source names none."""
+    return trace.tracks["device"][trace.slices["track_id"][rows]]
+
+
+def linked(trace: Trace, rows: IntArray) -> BoolArray:
+    """Whether the launch of each of the rows was recorded."""
+    return launch_of(trace, rows) >= 0
+
+
+def launch_of(trace: Trace, rows: IntArray) -> IntArray:
+    """Launching call of each of the rows; -1 where it was not recorded."""
+    launches = np.flatnonzero(trace.flows["kind"] == 0)
+    to_id, from_id = trace.flows["to_id"][launches], trace.flows["from_id"][launches]
+    order = np.argsort(to_id, kind="stable")
+    to_id, from_id = to_id[order], from_id[order]
+    if not len(to_id):
+        return np.full(len(rows), -1, np.int64)
+    place = np.minimum(np.searchsorted(to_id, rows), len(to_id) - 1)
+    return np.where(to_id[place] == rows, from_id[place], -1)
+
+
+def work_of(trace: Trace, rows: IntArray) -> DeviceWork:
+    """Unions over the rows; untimed slices are in none."""
+    start, end, kind = trace.slices["start_ns"][rows], trace.end_ns[rows], trace.slices["kind"][rows]
+
+    def of(*kinds: str) -> Intervals:
+        chosen = np.isin(kind, [KIND_CODE[name] for name in kinds])
+        return union(start[chosen], end[chosen])
+
+    return DeviceWork(of("kernel"), of("communication"), of("copy", "memset"))
+
+
+def device_times(trace: Trace) -> tuple[list[DeviceTimes], DeviceTimes | None]:
+    """Times of each device in order of id, and of all devices together; None where no device slice was recorded."""
+    rows = device_rows(trace)
+    if not len(rows):
+        return [], None
+    device = devices_of(trace, rows)
+    each = [
+        _times(trace, rows[device == key], None if key == NULL else int(key), _name_of(trace, key))
+        for key in np.unique(device).tolist()
+    ]
+    return each, _times(trace, rows, None, None)
+
+
+def _name_of(trace: Trace, device: int) -> str | None:
+    """Name the source gives a device; where ids do not match (hidden devices) the name all devices share."""
+    names = trace.meta.get("device_names")
+    names = names if isinstance(names, dict) else {}
+    shared = set(names.values())
+    return names.get(str(device)) or (shared.pop() if len(shared) == 1 else None)
+
+
+def _times(trace: Trace, rows: IntArray, device: int | None, name: object) -> DeviceTimes:
+    timed = rows[trace.slices["dur_ns"][rows] != NULL]
+    work = work_of(trace, timed)
+    start, end = trace.slices["start_ns"][timed], trace.end_ns[timed]
+    span = int(end.max() - start.min()) if len(timed) else 0
+    busy = work.busy.total_ns
+    communication = work.communication.total_ns
+    overlapped = intersect(work.communication, work.compute).total_ns
+    return DeviceTimes(
+        device=device,
+        name=str(name) if name else None,
+        ops=len(rows),
+        linked_ops=int(np.count_nonzero(linked(trace, rows))),
+        span_ns=span,
+        busy_ns=busy,
+        idle_ns=span - busy,
+        compute_ns=work.compute.total_ns,
+        communication_ns=communication,
+        communication_overlapped_ns=overlapped,
+        communication_exposed_ns=communication - overlapped,
+        copy_ns=work.copy.total_ns,
+        copy_exposed_ns=work.copy_exposed.total_ns,
+        streams=len(np.unique(trace.slices["track_id"][rows])),
+        kernel_busy_share=_kernel_busy_share(join(work.compute, work.communication)),
+    )
+
+
+def _kernel_busy_share(kernels: Intervals) -> float | None:
+    """Union of kernels and collectives over the window from the first to the last of them."""
+    if not len(kernels):
+        return None
+    return kernels.total_ns / int(kernels.end[-1] - kernels.start[0])
+
+
+def idle_gaps(work: DeviceWork, first: int, last: int) -> Intervals:
+    """Time of [first, last) in which no device works."""
+    return complement(work.busy, first, last)

@@ -1,0 +1,311 @@
+"""Where time goes by operator type, operator, kernel, module, input shape or source line.
+
+Definitions: docs/definitions.md, "Operators". Host time of an operator is that of its executions; device time is that
+of the device slices launched inside them, found through launch links.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from laptime.analyses.device import device_rows, launch_of
+from laptime.errors import LaptimeError
+from laptime.model.arrays import BoolArray, IntArray
+from laptime.model.overruns import overrunning
+from laptime.model.schema import KIND_CODE, KINDS, NULL, TRACK_KINDS
+from laptime.model.trace import Trace
+
+_THREAD = TRACK_KINDS.index("thread")
+
+GROUPINGS = ("op-type", "name", "full-name", "kernel", "module", "shape", "source")
+COLUMNS = (
+    "count",
+    "total_ns",
+    "self_ns",
+    "mean_ns",
+    "min_ns",
+    "max_ns",
+    "p50_ns",
+    "p90_ns",
+    "share",
+    "name",
+    "op_type",
+)
+
+
+@dataclass(frozen=True)
+class OperatorTable:
+    """Rows of `laptime op`, sorted; `total_rows` counts them before the limit."""
+
+    by: str
+    on: str
+    total_rows: int
+    rows: list[dict[str, object]]
+
+
+@dataclass(frozen=True)
+class _Executions:
+    """One row per execution: its group, time with and without what it called, whether it adds to its group's total."""
+
+    group: IntArray
+    total: IntArray
+    own: IntArray
+    outermost: BoolArray
+
+
+@dataclass(frozen=True)
+class _Groups:
+    labels: list[str]
+    op_types: list[str | None]
+    infos: list[dict[str, object] | None]
+
+
+def operator_table(
+    trace: Trace,
+    *,
+    by: str = "op-type",
+    on: str | None = None,
+    sort: str = "self_ns",
+    limit: int | None = None,
+    keep: Callable[[dict[str, object]], bool] = lambda row: True,
+) -> OperatorTable:
+    """Operators grouped and sorted (greatest first; names A to Z). Raises LaptimeError for what cannot be combined."""
+    rows = device_rows(trace)
+    where = on or ("device" if len(rows) else "host")
+    if by == "kernel" and where == "host":
+        raise LaptimeError(
+            "kernels run on a device", where="--by kernel --on host", remedy="use --on device or --by name"
+        )
+    if by == "kernel":
+        executions, groups = _kernels(trace, rows)
+    else:
+        executions, groups = _operators(trace, by, where, rows)
+    table = [row for row in _statistics(executions, groups) if keep(row)]
+    table.sort(key=lambda row: _sort_key(row, sort))
+    return OperatorTable(by, where, len(table), table[:limit])
+
+
+def _sort_key(row: dict[str, object], column: str) -> tuple[object, ...]:
+    value = row[column]
+    name = str(row["name"])
+    if isinstance(value, (int, float)):
+        return (0, -value, name)
+    return (1, "" if value is None else str(value), name)
+
+
+def _statistics(executions: _Executions, groups: _Groups) -> list[dict[str, object]]:
+    order = np.argsort(executions.group, kind="stable")
+    used, first = np.unique(executions.group[order], return_index=True)
+    all_own = int(executions.own.sum())
+    rows = []
+    for code, part in zip(used.tolist(), np.split(order, first[1:]), strict=True):
+        durations = executions.total[part]
+        outer = executions.total[part][executions.outermost[part]]
+        own = int(executions.own[part].sum())
+        p50, p90 = np.quantile(durations, [0.5, 0.9])
+        rows.append(
+            {
+                "name": groups.labels[code],
+                "op_type": groups.op_types[code],
+                "count": len(part),
+                "total_ns": int(outer.sum()),
+                "self_ns": own,
+                "mean_ns": (2 * int(durations.sum()) + len(part)) // (2 * len(part)),
+                "min_ns": int(durations.min()),
+                "max_ns": int(durations.max()),
+                "p50_ns": int(np.floor(p50 + 0.5)),
+                "p90_ns": int(np.floor(p90 + 0.5)),
+                "share": own / all_own if all_own else None,
+                "info": groups.infos[code],
+            }
+        )
+    return rows if len(used) else []
+
+
+# ---- device slices by name ----
+
+
+def _kernels(trace: Trace, rows: IntArray) -> tuple[_Executions, _Groups]:
+    rows = rows[trace.slices["dur_ns"][rows] != NULL]
+    duration = clipped_durations(trace, rows)
+    used, group = np.unique(trace.slices["name"][rows], return_inverse=True)
+    names = trace.slices.texts("name")
+    kind_of = dict(zip(group.tolist(), trace.slices["kind"][rows].tolist(), strict=True))
+    labels = [names[code] for code in used.tolist()]
+    kinds = [KINDS[kind_of[code]] for code in range(len(labels))]
+    executions = _Executions(group.reshape(-1), duration, duration, np.ones(len(rows), bool))
+    return executions, _Groups(labels, list(kinds), [None] * len(labels))
+
+
+def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
+    """Durations of device slices for sums by name: overrunning slices end where the next one of their stream starts."""
+    start, end = trace.slices["start_ns"][rows], trace.end_ns[rows]
+    track, correlation = trace.slices["track_id"][rows], trace.slices["correlation"][rows]
+    long, new_end = overrunning(track.astype(np.int32), start, end, correlation)
+    clipped = end.copy()
+    clipped[long] = new_end
+    return clipped - start
+
+
+# ---- framework operators ----
+
+
+def _operators(trace: Trace, by: str, on: str, device: IntArray) -> tuple[_Executions, _Groups]:
+    trace.slices.load("parent_id", "op_id", "stack_id", "name")
+    ops = np.flatnonzero((trace.track_kind == _THREAD) & (trace.slices["kind"] == KIND_CODE["op"]))
+    tree = _OpTree(trace, ops)
+    group_of_op, groups = _groups(trace, ops, by)
+    if on == "host":
+        duration = np.where(trace.slices["dur_ns"][ops] == NULL, 0, trace.slices["dur_ns"][ops])
+        executions = _Executions(
+            group_of_op, duration, duration - tree.sum_of_children(duration), tree.outermost(group_of_op)
+        )
+        return executions, groups
+    device = device[trace.slices["dur_ns"][device] != NULL]
+    return _launched(trace, tree, device, group_of_op, groups)
+
+
+def _launched(
+    trace: Trace, tree: _OpTree, device: IntArray, group_of_op: IntArray, groups: _Groups
+) -> tuple[_Executions, _Groups]:
+    """Device time of operators, and of device slices that no operator launched, under their kind."""
+    duration = clipped_durations(trace, device)
+    launch = launch_of(trace, device)
+    op = np.where(launch >= 0, tree.op_around(np.maximum(launch, 0)), -1)
+    own = np.zeros(len(group_of_op), np.int64)
+    np.add.at(own, op[op >= 0], duration[op >= 0])
+    launches_any = np.zeros(len(group_of_op), bool)
+    launches_any[op[op >= 0]] = True
+    total = tree.sum_with_descendants(own)
+    active = np.flatnonzero(tree.sum_with_descendants(launches_any.astype(np.int64)) > 0)
+    lost = np.flatnonzero(op < 0)
+    kinds, lost_group = np.unique(trace.slices["kind"][device[lost]], return_inverse=True)
+    labels = groups.labels + [f"[{KINDS[kind]} without operator]" for kind in kinds.tolist()]
+    types = [*groups.op_types, *(None for _ in kinds)]
+    executions = _Executions(
+        np.concatenate([group_of_op[active], lost_group.reshape(-1) + len(groups.labels)]),
+        np.concatenate([total[active], duration[lost]]),
+        np.concatenate([own[active], duration[lost]]),
+        np.concatenate([tree.outermost(group_of_op)[active], np.ones(len(lost), bool)]),
+    )
+    return executions, _Groups(labels, types, [*groups.infos, *(None for _ in kinds)])
+
+
+class _OpTree:
+    """Operators and the nearest operator around each of them; rows are positions among the operators."""
+
+    def __init__(self, trace: Trace, ops: IntArray) -> None:
+        self._parents = trace.slices["parent_id"]
+        self._place = np.full(len(self._parents), -1, np.int64)
+        self._place[ops] = np.arange(len(ops))
+        self.parent = self._nearest(self._parents[ops]) if len(ops) else np.empty(0, np.int64)
+
+    def op_around(self, slices: IntArray) -> IntArray:
+        """Row of the innermost operator that a slice lies in, itself included; -1 where there is none."""
+        return self._nearest(slices)
+
+    def _nearest(self, slices: IntArray) -> IntArray:
+        """Row of the first operator on the way up from each slice."""
+        current = np.where(slices == NULL, -1, slices)
+        pending = np.flatnonzero(current >= 0)
+        while len(pending):
+            pending = pending[self._place[current[pending]] < 0]
+            current[pending] = np.where(self._parents[current[pending]] == NULL, -1, self._parents[current[pending]])
+            pending = pending[current[pending] >= 0]
+        return np.where(current >= 0, self._place[np.maximum(current, 0)], -1)
+
+    def sum_of_children(self, values: IntArray) -> IntArray:
+        """For each operator the values of the operators directly inside it."""
+        inner = self.parent >= 0
+        return np.bincount(self.parent[inner], weights=values[inner], minlength=len(values)).astype(np.int64)
+
+    def sum_with_descendants(self, values: IntArray) -> IntArray:
+        """For each operator its value and those of all operators inside it."""
+        total = values.copy()
+        carrying = np.flatnonzero((self.parent >= 0) & (values != 0))
+        target = self.parent[carrying]
+        carried = values[carrying]
+        while len(target):
+            np.add.at(total, target, carried)
+            above = self.parent[target]
+            goes_on = above >= 0
+            target, carried = above[goes_on], carried[goes_on]
+        return total
+
+    def outermost(self, group: IntArray) -> BoolArray:
+        """Whether no operator around an operator belongs to its group, so that its time counts once."""
+        nested = np.zeros(len(group), bool)
+        rows = np.flatnonzero(self.parent >= 0)
+        above = self.parent[rows]
+        while len(rows):
+            nested[rows] |= group[above] == group[rows]
+            above = self.parent[above]
+            goes_on = (above >= 0) & ~nested[rows]
+            rows, above = rows[goes_on], above[goes_on]
+        return ~nested
+
+
+# ---- grouping ----
+
+
+def _groups(trace: Trace, ops: IntArray, by: str) -> tuple[IntArray, _Groups]:
+    op_id = np.where(trace.slices["op_id"][ops] == NULL, -1, trace.slices["op_id"][ops])
+    if by == "source":
+        return _groups_by_source(trace, ops)
+    table = trace.ops.arrow().to_pydict()
+    labels_of = [_label(table, row, by) for row in range(len(table["op_id"]))]
+    index: dict[str, int] = {}
+    group_of = np.array([index.setdefault(label, len(index)) for label in labels_of] or [0], np.int64)
+    first = {group: row for row, group in reversed(list(enumerate(group_of[: len(labels_of)].tolist())))}
+    labels = list(index)
+    typed = by in ("op-type", "name", "shape", "full-name")
+    types = [table["op_type"][first[group]] if typed else None for group in range(len(labels))]
+    infos = [_info(table, first[group], by) for group in range(len(labels))]
+    names = [table["name"][first[group]] if by == "shape" else label for group, label in enumerate(labels)]
+    return group_of[np.maximum(op_id, 0)], _Groups(names, types, infos)
+
+
+def _label(table: dict[str, list[object]], row: int, by: str) -> str:
+    name, module = str(table["name"][row]), table["module"][row]
+    if by == "op-type":
+        return str(table["op_type"][row])
+    if by == "module":
+        return str(module) if module else "[no module]"
+    if by == "full-name":
+        return f"{module}/{name}" if module else name
+    return f"{name} {table['input_shapes'][row] or ''}" if by == "shape" else name
+
+
+def _info(table: dict[str, list[object]], row: int, by: str) -> dict[str, object] | None:
+    if by != "shape":
+        return None
+    shapes, dtypes = table["input_shapes"][row], table["input_dtypes"][row]
+    return {"input_shapes": _parsed(shapes), "input_dtypes": _parsed(dtypes)}
+
+
+def _parsed(text: object) -> object:
+    if not isinstance(text, str):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, _Groups]:
+    """By file and line of the innermost frame that lies in a file."""
+    stacks = trace.table("stacks").arrow().to_pydict()
+    place: dict[int, str] = {}
+    for stack_id, file, line in zip(stacks["stack_id"], stacks["file"], stacks["line"], strict=True):
+        if file is not None and not file.startswith("<") and stack_id not in place:
+            place[stack_id] = f"{file}:{line}"
+    stack_id = np.where(trace.slices["stack_id"][ops] == NULL, -1, trace.slices["stack_id"][ops])
+    index: dict[str, int] = {"[no call stack]": 0}
+    used, which = np.unique(stack_id, return_inverse=True)
+    group_of = [index.setdefault(place[code], len(index)) if code in place else 0 for code in used.tolist()]
+    labels = list(index)
+    return np.array(group_of, np.int64)[which.reshape(-1)], _Groups(labels, [None] * len(labels), [None] * len(labels))

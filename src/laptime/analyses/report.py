@@ -1,0 +1,188 @@
+"""The report of a run: every number of `laptime report`, as the JSON contract names it.
+
+Definitions: docs/definitions.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from laptime.analyses.averages import mean, mean_parts, quantile
+from laptime.analyses.budget import Budget, step_budgets
+from laptime.analyses.device import device_rows, device_times, devices_of, work_of
+from laptime.analyses.operators import operator_table
+from laptime.analyses.recorded import not_recorded
+from laptime.model.schema import KIND_CODE, NULL, TRACK_KINDS
+from laptime.model.trace import Run, Trace
+
+SCHEMA_VERSION = 1
+TOP_OPS = 5
+"""Operators and kernels that the report lists."""
+
+_THREAD = TRACK_KINDS.index("thread")
+_WAITING_OPS = frozenset({"aten::_local_scalar_dense", "aten::nonzero", "aten::_unique2", "aten::unique_dim"})
+"""Operators that wait for a device value when there is a device."""
+
+
+def report(run: Run) -> dict[str, object]:
+    """`laptime report` as JSON."""
+    ranks = [rank_report(trace) for trace in run.traces]
+    first = run.traces[0].meta
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": {
+            "path": run.path,
+            "format": first.get("format"),
+            "framework": first.get("framework"),
+            "framework_version": first.get("framework_version"),
+            "world_size": next(
+                (t.meta["world_size"] for t in run.traces if t.meta.get("world_size") is not None), None
+            ),
+            "ranks": [trace.rank for trace in run.traces],
+        },
+        "ranks": ranks,
+        "findings": [],
+        "not_recorded": not_recorded(run),
+        "warnings": _warnings(run),
+    }
+
+
+def rank_report(trace: Trace) -> dict[str, object]:
+    """One entry of `ranks`."""
+    trace.slices.load("track_id", "start_ns", "dur_ns", "kind")
+    devices, together = device_times(trace)
+    budgets = step_budgets(trace)
+    steps = _steps(trace, budgets)
+    return {
+        "rank": trace.rank,
+        "source": trace.source,
+        "format": trace.meta.get("format"),
+        "framework": trace.meta.get("framework"),
+        "events": trace.meta["events"],
+        "devices": [device.as_json() for device in devices],
+        "device_total": together.as_json() if together else None,
+        "host": _host(trace, has_device=together is not None),
+        "step_summary": step_summary(steps, budgets),
+        "steps": steps,
+        "top_ops": operator_table(trace, by="name", limit=TOP_OPS).rows,
+        "top_kernels": operator_table(trace, by="kernel", limit=TOP_OPS).rows if together else [],
+    }
+
+
+def _steps(trace: Trace, budgets: list[Budget | None]) -> list[dict[str, object]]:
+    table = trace.steps.arrow().to_pylist()
+    busy = _busy_by_device(trace)
+    return [
+        {
+            "step": row["step"],
+            "index": row["index"],
+            "window": row["window"],
+            "label": row["label"],
+            "start_ns": row["start_ns"],
+            "dur_ns": row["end_ns"] - row["start_ns"],
+            "source": row["source"],
+            "complete": row["complete"],
+            "budget": budget.as_json() if budget else None,
+            "devices": [{"device": device, "busy_ns": int(each[place])} for device, each in busy],
+        }
+        for place, (row, budget) in enumerate(zip(table, budgets, strict=True))
+    ]
+
+
+def _busy_by_device(trace: Trace) -> list[tuple[int | None, np.ndarray]]:
+    rows = device_rows(trace)
+    rows = rows[trace.slices["dur_ns"][rows] != NULL]
+    device = devices_of(trace, rows)
+    start, end = trace.steps["start_ns"], trace.steps["end_ns"]
+    return [
+        (None if key == NULL else key, work_of(trace, rows[device == key]).busy.within(start, end))
+        for key in np.unique(device).tolist()
+    ]
+
+
+def step_summary(steps: list[dict[str, object]], budgets: list[Budget | None]) -> dict[str, object] | None:
+    """Mean, median and p90 of the complete steps, and the means of their budgets; None without such steps."""
+    used = [(step, budget) for step, budget in zip(steps, budgets, strict=True) if step["complete"] and budget]
+    if not used:
+        return None
+    durations = [budget.total_ns for _, budget in used]
+    return {
+        "steps_used": len(used),
+        "mean_ns": mean(durations),
+        "median_ns": quantile(durations, 0.5),
+        "p90_ns": quantile(durations, 0.9),
+        "budget": mean_budget([budget for _, budget in used]).as_json(),
+    }
+
+
+def mean_budget(budgets: list[Budget]) -> Budget:
+    """Means of the parts, which sum to the mean total to the nanosecond."""
+    total = mean([b.total_ns for b in budgets])
+    compute, communication, copy, idle = mean_parts(
+        [
+            [b.compute_ns for b in budgets],
+            [b.communication_exposed_ns for b in budgets],
+            [b.copy_exposed_ns for b in budgets],
+            [b.idle_ns for b in budgets],
+        ],
+        total,
+    )
+    data_wait, sync, launch, other = mean_parts(
+        [
+            [b.idle_data_wait_ns for b in budgets],
+            [b.idle_sync_ns for b in budgets],
+            [b.idle_launch_ns or 0 for b in budgets],
+            [b.idle_other_ns for b in budgets],
+        ],
+        idle,
+    )
+    compiled = [b.compile_ns for b in budgets if b.compile_ns is not None]
+    return Budget(
+        basis=budgets[0].basis,
+        total_ns=total,
+        compute_ns=compute,
+        communication_exposed_ns=communication,
+        copy_exposed_ns=copy,
+        idle_ns=idle,
+        idle_data_wait_ns=data_wait,
+        idle_sync_ns=sync,
+        idle_launch_ns=None if budgets[0].idle_launch_ns is None else launch,
+        idle_other_ns=other,
+        compile_ns=mean(compiled) if compiled else None,
+    )
+
+
+def _host(trace: Trace, *, has_device: bool) -> dict[str, object]:
+    on_thread = trace.track_kind == _THREAD
+    kind = trace.slices["kind"]
+    waits = on_thread & (kind == KIND_CODE["sync"])
+    if not has_device:
+        waits |= on_thread & _named(trace, _WAITING_OPS)
+    timed = waits & (trace.slices["dur_ns"] != NULL)
+    return {
+        "tracks": len(np.unique(trace.slices["track_id"][on_thread])),
+        "slices": int(np.count_nonzero(on_thread)),
+        "ops": int(np.count_nonzero(on_thread & (kind == KIND_CODE["op"]))),
+        "syncs": int(np.count_nonzero(waits)),
+        "sync_ns": int(trace.slices["dur_ns"][timed].sum()),
+        "launches": int(np.count_nonzero(on_thread & (kind == KIND_CODE["launch"]))),
+    }
+
+
+def _named(trace: Trace, wanted: frozenset[str]) -> np.ndarray:
+    codes = [code for code, name in enumerate(trace.slices.texts("name")) if name in wanted]
+    return np.isin(trace.slices["name"], codes)
+
+
+def _warnings(run: Run) -> list[dict[str, object]]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for trace in run.traces:
+        stored = trace.meta["warnings"]
+        for row in stored if isinstance(stored, list) else []:
+            counts[row["code"], row["message"]] += row["count"]
+    rows: list[dict[str, object]] = [
+        {"code": code, "message": message, "count": count} for (code, message), count in sorted(counts.items())
+    ]
+    return rows + run.notes

@@ -1,0 +1,53 @@
+"""`laptime report`: where each step's time goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from laptime.cli.options import JsonOption, PathArgument, WorkspaceOption, open_path, open_workspace, print_json
+from laptime.model.workspace import Workspace
+
+
+def command(path: PathArgument, as_json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+    """Say where each training step's time goes: compute, exposed communication, copies, and idle by cause.
+
+    Examples: laptime report trace.json.gz | laptime report runs/ddp --json
+    """
+    result = stored_report(path, workspace) or fresh_report(path, workspace)
+    if as_json:
+        print_json(result)
+        return
+    from laptime.cli.report_page import show
+
+    show(result)
+
+
+def stored_report(path: str, folder: Path | None) -> dict[str, object] | None:
+    """The report kept beside the imported traces; loads no table, so it takes the same time whatever the size."""
+    from laptime.importers.keys import run_key
+    from laptime.importers.sources import discover
+
+    place = open_workspace(folder)
+    key = run_key(path, discover(path))
+    stored = place.read_result(key, _result_name()) if place.is_whole(key) else None
+    if stored is not None and isinstance(run := stored.get("run"), dict):
+        run["path"] = path
+    return stored
+
+
+def fresh_report(path: str, folder: Path | None) -> dict[str, object]:
+    """Imports what is new, computes the report and keeps it."""
+    run = open_path(path, folder)
+    from laptime.analyses.report import report
+
+    result = report(run)
+    if run.folder is not None:
+        Workspace(run.folder.parent.parent).write_result(run.folder.name, _result_name(), result)
+    return result
+
+
+def _result_name() -> str:
+    from laptime._version import __version__
+    from laptime.analyses import REPORT_VERSION
+
+    return f"report-{__version__}-{REPORT_VERSION}"

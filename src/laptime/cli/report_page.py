@@ -1,0 +1,192 @@
+"""The report as text for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from laptime.cli.units import share_text, shortened, time_text
+
+Json = dict[str, Any]  # the report's JSON
+
+_BAR_WIDTH = 72
+_NAME_WIDTH = 44
+_PARTS = (
+    ("compute_ns", "compute", "green"),
+    ("communication_exposed_ns", "exposed communication", "magenta"),
+    ("copy_exposed_ns", "exposed copies", "blue"),
+    ("idle_data_wait_ns", "idle: waiting for data", "red"),
+    ("idle_sync_ns", "idle: after a host sync", "yellow"),
+    ("idle_launch_ns", "idle: launched late by the host", "bright_yellow"),
+    ("idle_other_ns", "idle: other", "bright_black"),
+)
+_HOST_NAMES = {
+    "compute_ns": "inside operators",
+    "communication_exposed_ns": "communication",
+    "idle_sync_ns": "host sync",
+    "idle_data_wait_ns": "waiting for data",
+    "idle_other_ns": "outside operators",
+}
+_BLOCK = "█"
+
+
+def console() -> Console:
+    """80 columns where the terminal tells no width."""
+    return Console(width=None if sys.stdout.isatty() else 80, highlight=False)
+
+
+def show(report: Json, out: Console | None = None) -> None:
+    """Prints the report."""
+    page = out or console()
+    ranks = report["ranks"]
+    chosen = _most_telling(ranks)
+    page.print(_title(report), style="bold")
+    page.print(headline(chosen, many=len(ranks) > 1))
+    page.print()
+    if chosen["step_summary"]:
+        _show_budget(page, chosen)
+    if len(ranks) > 1:
+        _show_ranks(page, ranks)
+    _show_top(page, chosen)
+    _show_notes(page, report)
+
+
+def _most_telling(ranks: list[Json]) -> Json:
+    """The rank whose steps take longest; without steps the first."""
+    with_steps = [rank for rank in ranks if rank["step_summary"]]
+    return max(with_steps, key=lambda rank: rank["step_summary"]["mean_ns"], default=ranks[0])
+
+
+def _title(report: Json) -> str:
+    run = report["run"]
+    count = len(report["ranks"])
+    world = f" of {run['world_size']}" if run["world_size"] and run["world_size"] > count else ""
+    what = {"pytorch_kineto": "PyTorch profiler", "chrome_trace": "Chrome trace"}.get(run["format"], run["format"])
+    ranks = f"{count} rank{'s' if count != 1 else ''}{world}" if count > 1 or world else ""
+    return " · ".join(part for part in (shortened(run["path"], 48), what, ranks) if part)
+
+
+def headline(rank: Json, *, many: bool) -> str:
+    """One sentence: how long a step takes and what most of it is."""
+    where = f" on rank {rank['rank']}" if many and rank["rank"] is not None else ""
+    summary = rank["step_summary"]
+    if summary is None:
+        return _headline_without_steps(rank, where)
+    budget = summary["budget"]
+    names = {key: _part_name(key, name, budget["basis"]) for key, name, _ in _PARTS}
+    parts = sorted(((budget[key] or 0, key) for key, _, _ in _PARTS), reverse=True)
+    shares = [f"{share_text(ns, budget['total_ns'])} {names[key]}" for ns, key in parts[:3] if ns > 0]
+    inferred = "" if rank["steps"][0]["source"] == "marked" else " (inferred: no step was marked)"
+    steps = f"{summary['steps_used']} step{'s' if summary['steps_used'] != 1 else ''}"
+    return f"A step takes {time_text(summary['mean_ns'])}{where} (mean of {steps}){inferred}: {', '.join(shares)}."
+
+
+def _headline_without_steps(rank: Json, where: str) -> str:
+    device = rank["device_total"]
+    if device is None:
+        events = rank["events"]["read"]
+        return f"No step and no device work was recorded{where}; {events:,} events were read."
+    busy = share_text(device["busy_ns"], device["span_ns"])
+    return f"No step was found{where}; the device is busy {busy} of {time_text(device['span_ns'])}."
+
+
+def _part_name(key: str, name: str, basis: str) -> str:
+    return _HOST_NAMES.get(key, name) if basis == "host" else name
+
+
+def _show_budget(page: Console, rank: Json) -> None:
+    budget = rank["step_summary"]["budget"]
+    total = budget["total_ns"]
+    basis = "device" if budget["basis"] == "device" else "main thread (no device was recorded)"
+    page.print(f"Step budget on the {basis}, mean {time_text(total)}", style="bold")
+    page.print(_bar([(budget[key] or 0, style) for key, _, style in _PARTS], total))
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(justify="right")
+    for key, name, style in _PARTS:
+        if budget[key] is None or (budget["basis"] == "host" and key == "copy_exposed_ns"):
+            continue
+        label = Text(f"{_BLOCK} ", style=style).append(_part_name(key, name, budget["basis"]), style="default")
+        table.add_row(label, time_text(budget[key]), share_text(budget[key], total))
+    if budget["compile_ns"]:
+        table.add_row(
+            "  of all that, compiling", time_text(budget["compile_ns"]), share_text(budget["compile_ns"], total)
+        )
+    page.print(table)
+    page.print()
+
+
+def _bar(parts: list[tuple[int, str]], total: int) -> Text:
+    """The parts to scale; each part that is there has at least its rounded share."""
+    bar, shown, used = Text(), 0, 0
+    for ns, style in parts:
+        shown += ns
+        width = round(_BAR_WIDTH * shown / total) - used if total else 0
+        bar.append(_BLOCK * width, style=style)
+        used += width
+    return bar
+
+
+def _show_ranks(page: Console, ranks: list[Json]) -> None:
+    page.print("Ranks, mean per step (▲ most, ▼ least)", style="bold")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
+    table.add_column("rank")
+    for title in ("step", "compute", "exposed comm", "copies", "idle", "data wait"):
+        table.add_column(title, justify="right")
+    keys = ("total_ns", "compute_ns", "communication_exposed_ns", "copy_exposed_ns", "idle_ns", "idle_data_wait_ns")
+    budgets = [rank["step_summary"]["budget"] if rank["step_summary"] else None for rank in ranks]
+    columns = {key: [budget[key] for budget in budgets if budget] for key in keys}
+    same_rank = len({rank["rank"] for rank in ranks}) < len(ranks)
+    for rank, budget in zip(ranks, budgets, strict=True):
+        name = shortened(rank["source"], 24) if same_rank or rank["rank"] is None else str(rank["rank"])
+        table.add_row(name, *(_extreme(budget[key], columns[key]) if budget else "-" for key in keys))
+    page.print(table)
+    page.print()
+
+
+def _extreme(value: int, column: list[int]) -> str:
+    mark = " "
+    if len(column) > 1 and max(column) > min(column):
+        mark = "▲" if value == max(column) else "▼" if value == min(column) else " "
+    return f"{time_text(value)} {mark}"
+
+
+def _show_top(page: Console, rank: Json) -> None:
+    device = rank["device_total"] is not None
+    for title, rows, share in (
+        ("Operators by device time" if device else "Operators by own host time", rank["top_ops"], "share"),
+        ("Kernels", rank["top_kernels"], "share"),
+    ):
+        if not rows:
+            continue
+        page.print(title, style="bold")
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True, width=_NAME_WIDTH)
+        for _ in range(3):
+            table.add_column(justify="right")
+        for row in rows:
+            table.add_row(
+                Text(shortened(row["name"], _NAME_WIDTH)),
+                f"{row['count']:,} x",
+                time_text(row["self_ns"]),
+                share_text(row[share], 1),
+            )
+        page.print(table)
+        page.print()
+
+
+def _show_notes(page: Console, report: Json) -> None:
+    if report["warnings"]:
+        page.print("About the data", style="bold")
+        for warning in report["warnings"]:
+            page.print(Text(f"  {warning['count']:,} {warning['message']} ({warning['code']})"))
+        page.print()
+    if report["not_recorded"]:
+        page.print("Not recorded", style="bold")
+        for missing in report["not_recorded"]:
+            page.print(Text(f"  {missing['what']}: {missing['how_to_record']}"))

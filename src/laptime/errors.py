@@ -1,0 +1,16 @@
+"""The one exception of laptime, worded for the person who reads it."""
+
+from __future__ import annotations
+
+
+class LaptimeError(Exception):
+    """A failure to tell the user about: what went wrong, where, and what to do.
+
+    The command line prints it as the one line `laptime: <what>: <where>: <remedy>` and exits with 1.
+    """
+
+    def __init__(self, what: str, *, where: object, remedy: str) -> None:
+        self.what = what
+        self.where = str(where)
+        self.remedy = remedy
+        super().__init__(f"{what}: {self.where}: {remedy}")

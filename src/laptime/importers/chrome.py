@@ -1,0 +1,133 @@
+"""Chrome trace events of any origin, and PyTorch's profiler (Kineto), which writes the same form.
+
+Format: the Trace Event Format of Chromium's tracing. PyTorch adds to the object: schemaVersion, deviceProperties,
+distributedInfo (backend, rank, world_size), baseTimeNanoseconds (times are relative to it since torch 2.3), recording
+switches (record_shapes, with_stack, profile_memory). All event phases are read; see `feeding`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from laptime.importers.categories import chrome_meaning, kineto_meaning
+from laptime.importers.feeding import Feeder
+from laptime.importers.framing import EventFile, header_fields
+from laptime.importers.progress import Progress
+from laptime.importers.sources import Source
+from laptime.importers.streams import ByteStream
+from laptime.model.builder import TraceBuilder
+
+_EVENTS = re.compile(rb'"traceEvents"\s*:|"ph"\s*:\s*"')
+_KINETO = re.compile(
+    rb'"(?:schemaVersion|deviceProperties|computeProperties|baseTimeNanoseconds|distributedInfo)"\s*:'
+    rb'|"cat"\s*:\s*"(?:cpu_op|Operator|user_annotation|python_function|kernel|\w+_runtime|gpu_mem\w+)"'
+    rb"|PyTorch Profiler|ProfilerStep#"
+)
+_JSON_START = re.compile(rb"^(?:\xef\xbb\xbf)?\s*[\[{]")
+_RANK_IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_EPOCH_NS = 10**18
+"""Times above this (September 2001) are taken for wall clock time."""
+
+
+class ChromeJson:
+    """Chrome trace events whose writer is unknown."""
+
+    name = "chrome_trace"
+    framework: str | None = None
+    meaning_of = staticmethod(chrome_meaning)
+
+    def matches(self, head: bytes, source: Source) -> bool:
+        """Whether the first MiB holds trace events."""
+        return bool(_JSON_START.match(head) and (_EVENTS.search(head) or head.strip() in (b"[", b"[]")))
+
+    def read(self, source: Source, builder: TraceBuilder, progress: Progress) -> None:
+        """Reads all events of the source."""
+        with source.open() as stream:
+            file = EventFile(stream, name=source.name)
+            self._read_events(file, stream, builder, progress)
+        builder.meta.update({"format": self.name, "framework": self.framework, "framework_version": None})
+        if builder.meta.get("rank") is None:
+            builder.meta["rank"] = rank_in_name(source)
+
+    def _read_events(self, file: EventFile, stream: ByteStream, builder: TraceBuilder, progress: Progress) -> None:
+        feeder = Feeder(builder, self.meaning_of)
+        repaired = bad = 0
+        rest, closed, partial_at, kept_to = b"", False, None, 0
+        for block in file.blocks():
+            decoded = block.decode()
+            feeder.feed(decoded)
+            repaired, bad = repaired + decoded.repaired, bad + decoded.bad
+            rest, closed = decoded.rest, decoded.closed
+            partial_at = None if decoded.partial_at is None else block.offset + decoded.partial_at
+            kept_to = block.offset + len(block.data)
+            progress(stream.stored_position, stream.size)
+            if closed:
+                break
+        add = builder.warnings.add
+        add("invalid_json", "events with bad escapes, bare words or broken text; repaired", repaired)
+        add("invalid_json", "list elements that are no events; dropped", bad)
+        add("unknown_events", "slices of unknown categories; shown as other host work", feeder.unknown)
+        self._warn_of_cut(file.form, stream, builder, closed=closed, cut_at=partial_at, end=kept_to)
+        self._take_header(header_fields(file.head, rest), builder)
+
+    def _warn_of_cut(
+        self, form: str, stream: ByteStream, builder: TraceBuilder, *, closed: bool, cut_at: int | None, end: int
+    ) -> None:
+        if stream.damage is None and cut_at is None and (closed or form != "object"):
+            return
+        why = stream.damage or "the file ends inside the event list"
+        place = end if cut_at is None else cut_at
+        builder.warnings.add("truncated", f"{why}; {builder.read:,} whole events up to byte {place:,} are kept")
+
+    def _take_header(self, fields: dict[str, object], builder: TraceBuilder) -> None:
+        distributed = fields.get("distributedInfo")
+        info = distributed if isinstance(distributed, dict) else {}
+        base = fields.get("baseTimeNanoseconds")
+        properties = fields.get("deviceProperties") or fields.get("computeProperties")
+        builder.meta.update(
+            {
+                "rank": _int_or_none(info.get("rank")),
+                "world_size": _int_or_none(info.get("world_size")),
+                "backend": info.get("backend"),
+                "base_unix_ns": _int_or_none(base),
+                "device_names": _device_names(properties),
+                "switches": {key: fields.get(key) for key in _SWITCHES if key in fields},
+            }
+        )
+
+
+class TorchKineto(ChromeJson):
+    """Traces of torch.profiler."""
+
+    name = "pytorch_kineto"
+    framework = "pytorch"
+    meaning_of = staticmethod(kineto_meaning)
+
+    def matches(self, head: bytes, source: Source) -> bool:
+        """Whether the first MiB holds trace events and something only PyTorch writes."""
+        return bool(
+            _JSON_START.match(head) and _KINETO.search(head) and (_EVENTS.search(head) or b"schemaVersion" in head)
+        )
+
+
+_SWITCHES = ("record_shapes", "with_stack", "profile_memory", "with_modules", "with_flops")
+
+
+def rank_in_name(source: Source) -> int | None:
+    """Rank that the file's name tells."""
+    match = _RANK_IN_NAME.search(source.base_name)
+    return int(match[1]) if match else None
+
+
+def _int_or_none(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _device_names(properties: object) -> dict[str, str]:
+    if not isinstance(properties, list):
+        return {}
+    found = {}
+    for entry in properties:
+        if isinstance(entry, dict) and isinstance(entry.get("id"), int):
+            found[str(entry["id"])] = str(entry.get("name") or "")
+    return found

@@ -1,0 +1,128 @@
+"""Cuts the text of a trace file into blocks of whole events, without decoding it.
+
+Three forms hold Chrome trace events: an object with a `traceEvents` list, a bare list (whose closing bracket may be
+missing, by the format's own rule), and one event object per line. A cut is made after `}` `,` before `{"`. Should that
+place lie inside an event, the block does not decode and the decoder finds the true borders.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from laptime.errors import LaptimeError
+from laptime.importers.decoding import EVENT_BOUNDARY, Decoded, decode_block
+from laptime.importers.streams import ByteStream
+
+BLOCK_BYTES = 4 << 20
+_SEARCH_BYTES = 1 << 18
+_LONGEST_EVENT = 256 << 20
+_HEAD_LIMIT = 64 << 20
+_EVENT_LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
+_LINE_BOUNDARY = re.compile(rb"\}\s*?\n\s*(?=\{)")
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Text of whole events and where it begins in the decompressed file."""
+
+    data: bytes
+    offset: int
+    last: bool
+
+    def decode(self) -> Decoded:
+        """Columns of the events."""
+        return decode_block(self.data, last=self.last)
+
+
+class EventFile:
+    """A trace file on its way through: what stands before the events, then the blocks."""
+
+    def __init__(self, stream: ByteStream, *, name: str) -> None:
+        self._stream = stream
+        self._name = name
+        self._buffer = b""
+        self._offset = 0
+        self.form = self._enter()
+        """object, list or lines"""
+
+    def _enter(self) -> str:
+        self._fill(BLOCK_BYTES)
+        if self._buffer.startswith(_BOM):
+            self._drop(len(_BOM))
+        self._drop(len(self._buffer) - len(self._buffer.lstrip()))
+        if self._buffer.startswith(b"["):
+            self.head: bytes = b""
+            self._drop(1)
+            return "list"
+        size = BLOCK_BYTES
+        while True:
+            match = _EVENT_LIST.search(self._buffer)
+            if match:
+                self.head = self._buffer[: match.start()]
+                self._drop(match.end())
+                return "object"
+            if len(self._buffer) < size or size > _HEAD_LIMIT:
+                break
+            size *= 4
+            self._fill(size)
+        self.head = b""
+        return "lines"
+
+    def _fill(self, count: int) -> None:
+        if len(self._buffer) < count:
+            self._buffer += self._stream.read(count - len(self._buffer))
+
+    def _drop(self, count: int) -> None:
+        self._buffer = self._buffer[count:]
+        self._offset += count
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks in file order; the last one also holds what follows the events."""
+        boundary = _LINE_BOUNDARY if self.form == "lines" else EVENT_BOUNDARY
+        while True:
+            cut = self._next_cut(boundary)
+            data = self._buffer[:cut] if cut else self._buffer
+            offset = self._offset
+            self._drop(len(data))
+            if self.form == "lines":
+                data = _LINE_BOUNDARY.sub(b"},", data)
+            yield Block(data, offset, last=cut is None)
+            if cut is None:
+                return
+
+    def _next_cut(self, boundary: re.Pattern[bytes]) -> int | None:
+        wanted = BLOCK_BYTES + _SEARCH_BYTES
+        while True:
+            self._fill(wanted)
+            match = boundary.search(self._buffer, BLOCK_BYTES)
+            if match:
+                return match.end()
+            if len(self._buffer) < wanted:
+                return None
+            if wanted > _LONGEST_EVENT:
+                raise LaptimeError(
+                    f"an event longer than {_LONGEST_EVENT >> 20} MiB at byte {self._offset:,}",
+                    where=self._name,
+                    remedy="check that the file is a trace",
+                )
+            wanted *= 2
+
+
+def header_fields(head: bytes, rest: bytes) -> dict[str, object]:
+    """Keys of a trace object that stand before and after its events; what cannot be read is left out."""
+    fields: dict[str, object] = {}
+    before = head.strip().rstrip(b",") + b"}"
+    after = b"{" + rest.strip().lstrip(b",")
+    for text in (before, after if rest.strip() not in (b"", b"}") else b"{}"):
+        for candidate in (text, text.rstrip() + b"}"):
+            try:
+                fields.update(msgspec.json.decode(candidate, type=dict[str, object]))
+                break
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                continue
+    return fields

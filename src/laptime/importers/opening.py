@@ -1,0 +1,142 @@
+"""Opens any path as a Run: finds its sources, imports what is not in the workspace yet, reads the rest from there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from laptime.errors import LaptimeError
+from laptime.importers.chrome import ChromeJson, TorchKineto, rank_in_name
+from laptime.importers.keys import run_key, trace_key
+from laptime.importers.progress import Progress, silent
+from laptime.importers.recognised import recognise
+from laptime.importers.sources import Source, discover
+from laptime.model.builder import TraceBuilder
+from laptime.model.store import read_trace, write_trace
+from laptime.model.tables import build_tables
+from laptime.model.trace import Run, Trace
+from laptime.model.workspace import StoredRun, Workspace
+
+
+class Importer(Protocol):
+    """A foreign format."""
+
+    name: str
+
+    def matches(self, head: bytes, source: Source) -> bool:
+        """Tells the format from the file's name and first MiB."""
+        ...
+
+    def read(self, source: Source, builder: TraceBuilder, progress: Progress) -> None:
+        """Pours the source into a builder."""
+        ...
+
+
+IMPORTERS: tuple[Importer, ...] = (TorchKineto(), ChromeJson())
+"""Special before general."""
+
+
+@dataclass(frozen=True)
+class _Stored:
+    source: Source
+    key: str
+
+
+def open_run(
+    path: str | Path,
+    *,
+    workspace: Workspace | None = None,
+    progress: Callable[[str], Progress] | None = None,
+) -> Run:
+    """Opens a file, folder, glob or archive; imports what is new. Raises LaptimeError where nothing can be read."""
+    place = workspace or Workspace.choose(None, say=lambda _: None)
+    sources = discover(path)
+    notes: list[dict[str, object]] = []
+    stored = [
+        entry for source in sources if (entry := _import(source, place, progress, notes, alone=len(sources) == 1))
+    ]
+    if not stored:
+        raise LaptimeError(
+            "no recording that laptime reads",
+            where=path,
+            remedy="give a trace of torch.profiler or Chrome trace events (JSON)",
+        )
+    traces = [_open_trace(entry, place) for entry in stored]
+    traces.sort(key=lambda trace: (trace.rank is None, trace.rank or 0, trace.source))
+    key = run_key(path, sources)
+    run = Run(str(path), traces, place.run_folder(key), notes)
+    place.store_run(
+        StoredRun(
+            key=key,
+            path=str(Path(path).absolute()),
+            name=Path(path).name or str(path),
+            format=str(traces[0].meta["format"]),
+            framework=_text_or_none(traces[0].meta.get("framework")),
+            traces=[entry.key for entry in stored],
+            imported_unix=time.time(),
+        )
+    )
+    return run
+
+
+def _open_trace(entry: _Stored, place: Workspace) -> Trace:
+    trace = read_trace(place.trace_folder(entry.key))
+    trace.meta["source"] = entry.source.name
+    return trace
+
+
+def _import(
+    source: Source,
+    place: Workspace,
+    progress: Callable[[str], Progress] | None,
+    notes: list[dict[str, object]],
+    *,
+    alone: bool,
+) -> _Stored | None:
+    """Imports one source unless it is there; unreadable ones are errors alone and notes among others."""
+    try:
+        key = trace_key(source)
+        if not place.has_trace(key):
+            _import_into(source, key, place, progress(source.name) if progress else silent)
+        return _Stored(source, key)
+    except OSError as error:
+        failure = LaptimeError(
+            error.strerror or "cannot be read", where=source.path, remedy="check the file and its permissions"
+        )
+    except LaptimeError as error:
+        failure = error
+    if alone:
+        raise failure
+    notes.append({"code": "other", "message": f"{source.name}: {failure.what}", "count": 1})
+    return None
+
+
+def _import_into(source: Source, key: str, place: Workspace, progress: Progress) -> None:
+    head = source.head()
+    if not head:
+        raise LaptimeError(
+            "the file is empty", where=source.name, remedy="record again, or check that the recorder finished"
+        )
+    importer = next((importer for importer in IMPORTERS if importer.matches(head, source)), None)
+    if importer is None:
+        known = recognise(head, source)
+        raise LaptimeError(
+            known.what if known else "not a recording that laptime knows",
+            where=source.name,
+            remedy=known.remedy if known else "give a trace of torch.profiler or Chrome trace events (JSON)",
+        )
+    with place.new_trace(key) as folder:
+        builder = TraceBuilder(folder)
+        try:
+            importer.read(source, builder, progress)
+            builder.meta.setdefault("rank", rank_in_name(source))
+            write_trace(build_tables(builder), folder)
+        finally:
+            builder.spool.discard()
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else str(value)

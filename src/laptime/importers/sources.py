@@ -1,0 +1,110 @@
+"""Where recordings lie: files, folders, globs and archives become sources, one per rank file.
+
+Nothing heavy is imported here: finding a cached result starts with finding its sources.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from laptime.errors import LaptimeError
+
+if TYPE_CHECKING:
+    from laptime.importers.streams import ByteStream
+
+HEAD_BYTES = 1 << 20
+_IGNORED_NAMES = re.compile(r"^(\.|__MACOSX)")
+
+
+@dataclass(frozen=True, order=True)
+class Source:
+    """One recording: a file, or one member of a zip or tar archive."""
+
+    path: Path
+    member: str | None = None
+
+    @property
+    def name(self) -> str:
+        """File name, with the archive's name before a member's."""
+        return self.path.name if self.member is None else f"{self.path.name}/{self.member}"
+
+    @property
+    def base_name(self) -> str:
+        """The name the recorder gave the file."""
+        return PurePosixPath(self.member).name if self.member else self.path.name
+
+    def open(self) -> ByteStream:
+        """The decompressed bytes."""
+        from laptime.importers.streams import ByteStream
+
+        if self.member is None:
+            return ByteStream(self.path.open("rb"), size=self.path.stat().st_size)
+        if tarfile.is_tarfile(self.path):
+            archive = tarfile.open(self.path)  # noqa: SIM115 -- lives as long as the stream
+            handle = archive.extractfile(self.member)
+            if handle is None:
+                raise LaptimeError("no file of that name in the archive", where=self.name, remedy="check the archive")
+            return ByteStream(handle, size=archive.getmember(self.member).size)
+        zipped = zipfile.ZipFile(self.path)
+        return ByteStream(zipped.open(self.member), size=zipped.getinfo(self.member).file_size)
+
+    def head(self) -> bytes:
+        """The first MiB, decompressed."""
+        with self.open() as stream:
+            return stream.read(HEAD_BYTES)
+
+
+def discover(path: str | os.PathLike[str]) -> list[Source]:
+    """Sources of a path: a file, a folder (searched in depth), a glob or an archive; in order of name."""
+    text = os.fspath(path)
+    found = Path(text)
+    if not found.exists() and glob.has_magic(text):
+        matches = sorted(Path(match) for match in glob.glob(text, recursive=True))
+        if not matches:
+            raise LaptimeError("nothing matches the pattern", where=text, remedy="check the pattern")
+        return [source for match in matches for source in _sources_of(match)]
+    if not found.exists():
+        raise LaptimeError("no such file or folder", where=text, remedy="check the path")
+    return list(_sources_of(found))
+
+
+def _sources_of(path: Path) -> Iterator[Source]:
+    if path.is_dir():
+        for folder, folders, files in os.walk(path):
+            folders[:] = sorted(name for name in folders if not _IGNORED_NAMES.match(name))
+            for name in sorted(files):
+                entry = Path(folder, name)
+                if not _IGNORED_NAMES.match(name) and entry.is_file():
+                    yield from _archive_members(entry) or [Source(entry)]
+    elif path.is_file():
+        yield from _archive_members(path) or [Source(path)]
+
+
+def _archive_members(path: Path) -> list[Source]:
+    """Members of a zip or tar archive; an empty list where the file is none."""
+    try:
+        with path.open("rb") as handle:
+            magic = handle.read(4)
+        if magic == b"PK\x03\x04":
+            with zipfile.ZipFile(path) as archive:
+                names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+        elif _may_be_tar(path) and tarfile.is_tarfile(path):
+            with tarfile.open(path) as tar:
+                names = [entry.name for entry in tar if entry.isfile()]
+        else:
+            return []
+    except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError):
+        return []
+    return [Source(path, name) for name in sorted(names) if not _IGNORED_NAMES.match(PurePosixPath(name).name)]
+
+
+def _may_be_tar(path: Path) -> bool:
+    return bool(re.search(r"\.(tar|tgz|tbz2?|txz)(\.\w+)?$", path.name, re.IGNORECASE))

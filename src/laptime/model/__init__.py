@@ -1,0 +1,1 @@
+"""Traces: tables, the rules that build them, and where they are kept."""

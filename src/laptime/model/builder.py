@@ -1,0 +1,178 @@
+"""TraceBuilder: importers pour rows in, the finished tables of one rank come out.
+
+An importer hands over tracks, rows and counts; every rule that makes a trace of them (order, nesting, lanes, links,
+kinds, steps, what is dropped or mended) lives in this package and is the same for all formats.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from laptime.model.arrays import CodeArray, Column
+from laptime.model.classify import CALL
+from laptime.model.rows import Rows, TextSpool
+from laptime.model.schema import KINDS, NULL
+from laptime.model.tracks import Tracks
+
+BASE_KINDS = (*KINDS, CALL)
+BASE_KIND_CODE = {name: code for code, name in enumerate(BASE_KINDS)}
+
+_SLICE_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
+    "track": (np.int32, 0),
+    "start": (np.int64, NULL),
+    "dur": (np.int64, NULL),
+    "name": (np.int32, 0),
+    "category": (np.int32, 0),
+    "kind": (np.int8, BASE_KIND_CODE["host_other"]),
+    "correlation": (np.int64, NULL),
+    "external_id": (np.int64, NULL),
+    "bytes": (np.int64, NULL),
+    "shapes": (np.int32, -1),
+    "dtypes": (np.int32, -1),
+    "call_stack": (np.int32, -1),
+    "module": (np.int32, -1),
+    "collective": (np.int32, -1),
+    "args_start": (np.int64, 0),
+    "args_length": (np.int32, 0),
+}
+_POINT_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
+    **_SLICE_COLUMNS,
+    "is_end": (np.bool_, 0),
+    "id": (np.int64, NULL),
+    "order": (np.int64, 0),
+}
+_INSTANT_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
+    "track": (np.int32, 0),
+    "ts": (np.int64, NULL),
+    "name": (np.int32, 0),
+    "category": (np.int32, 0),
+    "args_start": (np.int64, 0),
+    "args_length": (np.int32, 0),
+}
+_FLOW_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
+    "track": (np.int32, 0),
+    "ts": (np.int64, NULL),
+    "id": (np.int64, NULL),
+    "name": (np.int32, 0),
+    "category": (np.int32, 0),
+    "is_end": (np.bool_, 0),
+}
+_MEMORY_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
+    "track": (np.int32, 0),
+    "ts": (np.int64, NULL),
+    "address": (np.int64, NULL),
+    "bytes": (np.int64, NULL),
+    "total_allocated": (np.int64, NULL),
+    "total_reserved": (np.int64, NULL),
+    "device_type": (np.int64, NULL),
+    "device_id": (np.int64, NULL),
+}
+_COUNTER_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
+    "track": (np.int32, 0),
+    "ts": (np.int64, NULL),
+    "value": (np.float64, 0),
+}
+TEXT_KEYS = ("shapes", "dtypes", "call_stack", "module", "collective")
+
+
+class Names:
+    """Distinct texts, numbered in order of appearance."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+
+    def code(self, text: str) -> int:
+        """Number of a text, given now if it is new."""
+        return self._codes.setdefault(text, len(self._codes))
+
+    def codes(self, texts: Iterable[str]) -> CodeArray:
+        """Numbers of texts."""
+        return np.fromiter((self.code(text) for text in texts), np.int32)
+
+    @property
+    def texts(self) -> list[str]:
+        """Texts by number."""
+        return list(self._codes)
+
+
+@dataclass
+class Warnings:
+    """What the user should know about the data, by code of the JSON contract and message, with counts."""
+
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, code: str, message: str, count: int = 1) -> None:
+        """Adds `count` cases of a warning."""
+        if count:
+            self.counts[code, message] += count
+
+    def as_rows(self) -> list[dict[str, object]]:
+        """`{code, message, count}` each, in order of code."""
+        return [
+            {"code": code, "message": message, "count": count} for (code, message), count in sorted(self.counts.items())
+        ]
+
+
+class TraceBuilder:
+    """Collects the rows of one rank. Times are nanoseconds on the source's clock, NULL where there is none."""
+
+    def __init__(self, work_dir: Path) -> None:
+        self.names = Names()
+        self.categories = Names()
+        self.texts = {key: Names() for key in TEXT_KEYS}
+        self.tracks = Tracks()
+        self.warnings = Warnings()
+        self.read = 0
+        """Elements of the source's list, whatever they are."""
+        self.dropped: Counter[str] = Counter()
+        self.meta: dict[str, object] = {}
+        """Facts about the source: format, framework, rank, world size, devices, origin, ..."""
+        self.spool = TextSpool(work_dir / "args.spool")
+        self.slices = Rows(_SLICE_COLUMNS)
+        self.points = Rows(_POINT_COLUMNS)
+        self.async_points = Rows(_POINT_COLUMNS)
+        self.instants = Rows(_INSTANT_COLUMNS)
+        self.flow_points = Rows(_FLOW_COLUMNS)
+        self.memory_events = Rows(_MEMORY_COLUMNS)
+        self.counters = Rows(_COUNTER_COLUMNS)
+        self._places: dict[tuple[str, str], int] = {}
+
+    def drop(self, reason: str, count: int = 1) -> None:
+        """Counts source elements that do not become rows."""
+        if count:
+            self.dropped[reason] += count
+
+    def add_slices(self, count: int, values: Mapping[str, Column]) -> None:
+        """Adds complete slices."""
+        self.slices.append(count, values)
+
+    def place(self, pid: str, tid: str) -> int:
+        """Number of a (process, thread) pair, for the `track` of flow points: their track is known only at the end."""
+        return self._places.setdefault((pid, tid), len(self._places))
+
+    def bound_flow_points(self) -> dict[str, Column]:
+        """Flow points whose `track` is the track code of their place; -1 where no slice lies there."""
+        by_place: dict[tuple[str, str], tuple[int, int]] = {}
+        for code, key in enumerate(self.tracks.keys):
+            rank = _FLOW_TRACKS.get(key.kind)
+            if rank is not None:
+                by_place[key.pid, key.tid] = min((rank, code), by_place.get((key.pid, key.tid), (len(_FLOW_TRACKS), 0)))
+        codes = [by_place.get(place, (0, -1))[1] for place in self._places]
+        points = self.flow_points.take_all()
+        points["track"] = np.array(codes or [-1], np.int32)[points["track"]]
+        return points
+
+    def first_point_times(self) -> list[int]:
+        """Times of the earliest instant and counter sample, where there are any."""
+        return [
+            first for rows in (self.instants, self.counters) if (first := rows.least("ts", missing=NULL)) is not None
+        ]
+
+
+_FLOW_TRACKS = {"stream": 0, "thread": 1}
+"""Tracks that flow events bind to, preferred first."""

@@ -1,0 +1,69 @@
+"""Exact time: decimal microseconds, as text or as numbers, to int64 nanoseconds.
+
+A double cannot hold every decimal microsecond of an epoch time (1712195478123456.75), so large decimals are read from
+their digits. Below 2**43 us two neighbouring nanoseconds are different doubles and the conversion by whole and
+fractional part is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from laptime.model.arrays import IntArray
+from laptime.model.schema import NULL
+
+EXACT_DOUBLE_US = float(2**43)
+"""Largest microsecond value whose nanoseconds survive a trip through a double."""
+_MAX_US = 9.2e15
+"""Microseconds beyond this (year 2261) do not fit int64 nanoseconds."""
+
+
+def ns_from_doubles(microseconds: npt.NDArray[np.float64]) -> IntArray:
+    """Nanoseconds of microsecond doubles below 2**43; NaN, infinite and out-of-range values become NULL."""
+    valid = np.abs(microseconds) < _MAX_US  # False for NaN
+    whole = np.floor(np.where(valid, microseconds, 0.0))
+    fraction = np.where(valid, microseconds, 0.0) - whole
+    ns = whole.astype(np.int64) * 1000 + np.rint(fraction * 1000).astype(np.int64)
+    return np.where(valid, ns, np.int64(NULL))
+
+
+def ns_from_text(texts: Sequence[bytes]) -> IntArray:
+    """Nanoseconds of decimal microsecond texts (`1712195478123456.75`, `"12"`, `1.5e3`); NULL for unreadable ones."""
+    plain = pa.array(texts, pa.binary()).cast(pa.string(), safe=False)
+    try:
+        scaled = pc.multiply(plain.cast(pa.decimal128(25, 6)), pa.scalar(Decimal(1000), pa.decimal128(4, 0)))
+        rounded = pc.round(scaled, 0, "half_up").cast(pa.int64())
+    except pa.ArrowInvalid:
+        return np.fromiter((_ns_of_odd_text(text) for text in texts), np.int64, len(texts))
+    return np.asarray(rounded.fill_null(NULL), dtype=np.int64)
+
+
+def ns_from_mixed(values: Sequence[object]) -> IntArray:
+    """Nanoseconds of a JSON column that may mix integers, doubles, texts and nothing."""
+    return np.fromiter((_ns_of_value(value) for value in values), np.int64, len(values))
+
+
+def _ns_of_value(value: object) -> int:
+    if value is None or isinstance(value, bool):
+        return NULL
+    if isinstance(value, int):
+        return value * 1000 if abs(value) < _MAX_US else NULL
+    if isinstance(value, float):
+        return int(ns_from_doubles(np.array([value]))[0])
+    return _ns_of_odd_text(str(value).encode())
+
+
+def _ns_of_odd_text(text: bytes) -> int:
+    try:
+        microseconds = Decimal(text.decode("ascii").strip().strip('"').strip())
+    except (InvalidOperation, UnicodeDecodeError):
+        return NULL
+    if not microseconds.is_finite() or abs(microseconds) >= Decimal(_MAX_US):
+        return NULL
+    return int((microseconds * 1000).to_integral_value())

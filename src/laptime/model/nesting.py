@@ -1,0 +1,146 @@
+"""Which slice contains which: parents, depths and lanes of sorted slices, without a loop per slice.
+
+All functions take columns of slices sorted by (track, start, longest first); a row is a slice.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from laptime.model.arrays import CodeArray, IntArray
+
+
+def track_bounds(track: CodeArray) -> IntArray:
+    """First row of each run of equal track ids, and the row count at the end; run k is `bounds[k]:bounds[k + 1]`."""
+    changes = np.flatnonzero(track[1:] != track[:-1]) + 1
+    return np.concatenate([[0], changes, [len(track)]]).astype(np.int64) if len(track) else np.zeros(1, np.int64)
+
+
+def containing_parents(track: CodeArray, end: IntArray) -> IntArray:
+    """Row of the nearest earlier slice of the track that ends no sooner, hence contains the slice; -1 where none does.
+
+    Pointer jumping: all rows between a row and its pointer end before the row does. A pointer whose target ends too
+    soon may therefore be replaced by the target's pointer, which doubles the distance each round.
+    """
+    pointer = np.arange(-1, len(track) - 1, dtype=np.int64)
+    pointer[track_bounds(track)[:-1]] = -1
+    pending = np.flatnonzero(pointer >= 0)
+    while len(pending):
+        pending = pending[end[pointer[pending]] < end[pending]]
+        pointer[pending] = pointer[pointer[pending]]
+        pending = pending[pointer[pending] >= 0]
+    return pointer
+
+
+def open_at_start(start: IntArray, end: IntArray, parents: IntArray, track: CodeArray) -> IntArray:
+    """Row of the nearest earlier slice of the track that is still open when the slice starts; -1 where none is."""
+    pointer = np.arange(-1, len(track) - 1, dtype=np.int64)
+    pointer[track_bounds(track)[:-1]] = -1
+    pending = np.flatnonzero(pointer >= 0)
+    while len(pending):
+        pending = pending[end[pointer[pending]] <= start[pending]]
+        pointer[pending] = parents[pointer[pending]]
+        pending = pending[pointer[pending] >= 0]
+    return pointer
+
+
+def depths(parents: IntArray) -> CodeArray:
+    """Number of ancestors of each slice, by pointer doubling."""
+    depth = (parents >= 0).astype(np.int32)
+    pointer = parents.copy()
+    pending = np.flatnonzero(pointer >= 0)
+    while len(pending):
+        target = pointer[pending]
+        depth[pending] += depth[target]
+        pointer[pending] = pointer[target]
+        pending = pending[pointer[pending] >= 0]
+    return depth
+
+
+def nested_lanes(start: IntArray, end: IntArray, parents: IntArray, track: CodeArray) -> CodeArray:
+    """Lane of each host slice: 0; for one that crosses an open slice the first lane where it only nests or follows."""
+    lane = np.zeros(len(track), np.int32)
+    opened = open_at_start(start, end, parents, track)
+    crossing_tracks = np.unique(track[(opened >= 0) & (opened != parents)])
+    bounds = track_bounds(track)
+    for first, last in itertools.pairwise(bounds):
+        if track[first] in crossing_tracks:
+            lane[first:last] = _first_fitting_lanes(start[first:last].tolist(), end[first:last].tolist())
+    return lane
+
+
+def _first_fitting_lanes(starts: list[int], ends: list[int]) -> list[int]:
+    open_ends: list[list[int]] = []  # per lane, the ends of its open slices, innermost last
+    chosen = []
+    for start, end in zip(starts, ends, strict=True):
+        lane = next((k for k, stack in enumerate(open_ends) if _fits(stack, start, end)), len(open_ends))
+        if lane == len(open_ends):
+            open_ends.append([])
+        open_ends[lane].append(end)
+        chosen.append(lane)
+    return chosen
+
+
+def _fits(stack: list[int], start: int, end: int) -> bool:
+    """Whether a slice nests in or follows what is open; closes what has ended."""
+    while stack and stack[-1] <= start:
+        stack.pop()
+    return not stack or stack[-1] >= end
+
+
+def stream_lanes(start: IntArray, end: IntArray, track: CodeArray) -> CodeArray:
+    """Lane of each slice of a queue: slices of one lane never overlap; a lane is reused as soon as it is free."""
+    lane = np.zeros(len(track), np.int32)
+    bounds = track_bounds(track)
+    for first, last in itertools.pairwise(bounds):
+        latest_end = np.maximum.accumulate(end[first:last])
+        if np.any(start[first + 1 : last] < latest_end[:-1]):
+            lane[first:last] = _free_lanes(start[first:last].tolist(), end[first:last].tolist())
+    return lane
+
+
+def _free_lanes(starts: list[int], ends: list[int]) -> list[int]:
+    busy: list[tuple[int, int]] = []  # (end, lane)
+    free: list[int] = []
+    chosen = []
+    for start, end in zip(starts, ends, strict=True):
+        while busy and busy[0][0] <= start:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        lane = heapq.heappop(free) if free else len(busy)
+        heapq.heappush(busy, (end, lane))
+        chosen.append(lane)
+    return chosen
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Sorted slices with their parents, to look up what was open at a time."""
+
+    track: CodeArray
+    start: IntArray
+    end: IntArray
+    parents: IntArray
+
+    def innermost_at(self, track_ids: CodeArray, times: IntArray) -> IntArray:
+        """Row of the innermost slice of a track that holds each time (start and end included); -1 where none does."""
+        row = self.last_started(track_ids, times)
+        pending = np.flatnonzero(row >= 0)
+        while len(pending):
+            pending = pending[self.end[row[pending]] < times[pending]]
+            row[pending] = self.parents[row[pending]]
+            pending = pending[row[pending] >= 0]
+        return row
+
+    def last_started(self, track_ids: CodeArray, times: IntArray) -> IntArray:
+        """Row of the last slice of a track that starts at or before each time; -1 where none does."""
+        row = np.full(len(times), -1, np.int64)
+        for track_id in np.unique(track_ids):
+            first, last = np.searchsorted(self.track, [track_id, track_id + 1])
+            asked = np.flatnonzero(track_ids == track_id)
+            found = first + np.searchsorted(self.start[first:last], times[asked], side="right") - 1
+            row[asked] = np.where(found >= first, found, -1)
+        return row

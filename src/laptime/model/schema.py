@@ -1,0 +1,154 @@
+"""The tables of a trace: their columns, types and meaning.
+
+Times are int64 nanoseconds on the rank's own clock: 0 is the start of its first kept slice, instant or counter.
+Sizes are bytes. Unknown is null. `slices` is sorted by (track_id, start_ns, longest first, source order) and a slice's
+id is its row number; `parent_id`, `from_id` and `to_id` are such row numbers of the same rank.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+KINDS = (
+    "step",
+    "scope",
+    "op",
+    "launch",
+    "sync",
+    "python",
+    "data",
+    "compile",
+    "kernel",
+    "copy",
+    "memset",
+    "communication",
+    "host_other",
+    "device_other",
+)
+"""Closed list of what a slice can be; the same meaning for every framework. A code is the position in this tuple."""
+
+KIND_CODE = {name: code for code, name in enumerate(KINDS)}
+DEVICE_WORK = ("kernel", "communication", "copy", "memset")
+"""Kinds that are work of a device when they lie on a stream track."""
+
+PHASES = ("forward", "backward", "optimizer")
+PHASE_CODE = {name: code for code, name in enumerate(PHASES)}
+
+TRACK_KINDS = ("thread", "stream", "annotation", "sync", "span", "async", "counter")
+"""thread: host thread; stream: device queue; annotation: user ranges as the device saw them; sync: waits seen on a
+device queue; span: the recorder's own spans; async: slices that began and ended on different threads; counter."""
+
+FLOW_KINDS = ("launch", "data", "forward_backward", "async")
+
+NULL = -(2**63)
+"""Stands for null in int64 columns held as numpy arrays; tables on disk hold real nulls."""
+
+_STRING = pa.string()
+_CODED = pa.dictionary(pa.int32(), pa.string())
+
+SCHEMAS: dict[str, pa.Schema] = {
+    "tracks": pa.schema(
+        [
+            ("track_id", pa.int32()),
+            ("kind", _STRING),
+            ("name", _STRING),
+            ("process", _STRING),
+            ("pid", _STRING),
+            ("tid", _STRING),
+            ("device", pa.int64()),
+            ("stream", pa.int64()),
+            ("unit", _STRING),
+            ("parent_track", pa.int32()),
+            ("first_slice", pa.int64()),
+            ("slice_count", pa.int64()),
+            ("sort", pa.int64()),
+        ]
+    ),
+    "ops": pa.schema(
+        [
+            ("op_id", pa.int32()),
+            ("name", _STRING),
+            ("op_type", _STRING),
+            ("full_name", _STRING),
+            ("subgraph", _STRING),
+            ("device_kind", _STRING),
+            ("module", _STRING),
+            ("input_shapes", _STRING),
+            ("input_dtypes", _STRING),
+            ("output_shapes", _STRING),
+            ("info", _STRING),
+        ]
+    ),
+    "slices": pa.schema(
+        [
+            ("track_id", pa.int32()),
+            ("start_ns", pa.int64()),
+            ("dur_ns", pa.int64()),
+            ("depth", pa.int32()),
+            ("lane", pa.int32()),
+            ("parent_id", pa.int64()),
+            ("name", _CODED),
+            ("kind", _CODED),
+            ("category", _CODED),
+            ("phase", _CODED),
+            ("step", pa.int64()),
+            ("correlation", pa.int64()),
+            ("external_id", pa.int64()),
+            ("bytes", pa.int64()),
+            ("op_id", pa.int32()),
+            ("stack_id", pa.int32()),
+        ]
+    ),
+    "args": pa.schema([("args", pa.large_string())]),
+    "instants": pa.schema(
+        [
+            ("track_id", pa.int32()),
+            ("ts_ns", pa.int64()),
+            ("name", _CODED),
+            ("category", _CODED),
+            ("args", pa.large_string()),
+        ]
+    ),
+    "flows": pa.schema([("from_id", pa.int64()), ("to_id", pa.int64()), ("kind", _CODED)]),
+    "counters": pa.schema([("track_id", pa.int32()), ("ts_ns", pa.int64()), ("value", pa.float64())]),
+    "allocations": pa.schema(
+        [
+            ("device", _STRING),
+            ("pool", _STRING),
+            ("stream", pa.int64()),
+            ("address", pa.int64()),
+            ("size_bytes", pa.int64()),
+            ("start_ns", pa.int64()),
+            ("end_ns", pa.int64()),
+            ("slice_id", pa.int64()),
+            ("free_slice_id", pa.int64()),
+            ("name", _STRING),
+        ]
+    ),
+    "steps": pa.schema(
+        [
+            ("step", pa.int64()),
+            ("index", pa.int64()),
+            ("window", pa.int64()),
+            ("label", _STRING),
+            ("thread_track_id", pa.int32()),
+            ("start_ns", pa.int64()),
+            ("end_ns", pa.int64()),
+            ("forward_start_ns", pa.int64()),
+            ("backward_end_ns", pa.int64()),
+            ("optimizer_start_ns", pa.int64()),
+            ("source", _STRING),
+            ("complete", pa.bool_()),
+        ]
+    ),
+    "stacks": pa.schema(
+        [
+            ("stack_id", pa.int32()),
+            ("depth", pa.int32()),
+            ("function", _STRING),
+            ("file", _STRING),
+            ("line", pa.int32()),
+        ]
+    ),
+}
+"""Column names and types of every table that part of laptime writes today, by table name."""

@@ -1,0 +1,258 @@
+"""Training steps: from markers, or inferred from what repeats; which slice belongs to which step and phase."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from laptime.model.arrays import BoolArray, IntArray
+from laptime.model.assembly import Assembled
+from laptime.model.builder import Warnings
+from laptime.model.classify import is_autograd_node, is_optimizer_step, is_profiler_step, phase_root, step_number
+from laptime.model.links import Flows
+from laptime.model.repetition import find_cycles
+from laptime.model.schema import KIND_CODE, NULL, PHASE_CODE
+
+_NEARLY_EMPTY = 0.1
+"""A last marked step with less than this share of the others' slices and duration was cut by the end of the window."""
+
+
+@dataclass
+class Steps:
+    """One row per step, in order of time. NULL is unknown."""
+
+    step: IntArray
+    start: IntArray
+    end: IntArray
+    label: list[str]
+    source: str
+    complete: BoolArray
+    thread: int | None
+    """Main thread's track id."""
+    forward_start: IntArray
+    backward_end: IntArray
+    optimizer_start: IntArray
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def holding(self, times: IntArray) -> IntArray:
+        """Index of the step whose span holds each time; -1 outside."""
+        place = np.searchsorted(self.start, times, side="right") - 1
+        inside = (place >= 0) & (times < self.end[np.maximum(place, 0)]) if len(self) else np.zeros(len(times), bool)
+        return np.where(inside, place, -1)
+
+
+def find_steps(slices: Assembled, names: list[str], warnings: Warnings, *, truncated: bool) -> Steps:
+    """Marked steps of the thread with most markers; without markers the whole cycles of what repeats."""
+    kinds = slices.columns["kind"]
+    markers = np.flatnonzero(slices.on_thread & (kinds == KIND_CODE["step"]) & (slices.columns["dur"] != NULL))
+    own = np.array([is_profiler_step(names[code]) for code in slices.columns["name"][markers]], bool)
+    markers = markers[own] if own.any() else markers
+    steps = _marked(slices, names, markers, truncated=truncated) if len(markers) else _inferred(slices, names)
+    if len(steps) and not steps.complete.all():
+        warnings.add(
+            "partial_step",
+            "steps that the recording does not hold whole; left out of averages",
+            int(np.count_nonzero(~steps.complete)),
+        )
+    return steps
+
+
+def _marked(slices: Assembled, names: list[str], markers: IntArray, *, truncated: bool) -> Steps:
+    track = slices.columns["track"]
+    tracks, counts = np.unique(track[markers], return_counts=True)
+    thread = int(tracks[np.argmax(counts)])
+    markers = markers[track[markers] == thread]
+    labels = [names[code] for code in slices.columns["name"][markers]]
+    start, end = slices.columns["start"][markers].astype(np.int64), slices.end[markers]
+    complete = np.ones(len(markers), bool)
+    complete[-1] = not truncated and not _is_nearly_empty_last(slices, thread, start, end)
+    numbers = np.array([step_number(label) for label in labels], np.int64)
+    return _with_unknown_phases(numbers, start, end, labels, "marked", complete, thread)
+
+
+def _is_nearly_empty_last(slices: Assembled, thread: int, start: IntArray, end: IntArray) -> bool:
+    if len(start) < 2:
+        return False
+    first, last = np.searchsorted(slices.columns["track"], [thread, thread + 1])
+    starts = slices.columns["start"][first:last]
+    counts = np.searchsorted(starts, end) - np.searchsorted(starts, start)
+    durations = end - start
+    return bool(
+        counts[-1] < _NEARLY_EMPTY * np.median(counts[:-1])
+        and durations[-1] < _NEARLY_EMPTY * np.median(durations[:-1])
+    )
+
+
+def _inferred(slices: Assembled, names: list[str]) -> Steps:
+    cycles = find_cycles(slices, names)
+    number = np.arange(1, len(cycles.start) + 1, dtype=np.int64)
+    return _with_unknown_phases(
+        number, cycles.start, cycles.end, [cycles.label] * len(number), "inferred", cycles.whole, cycles.thread
+    )
+
+
+def _with_unknown_phases(
+    step: IntArray,
+    start: IntArray,
+    end: IntArray,
+    label: list[str],
+    source: str,
+    complete: BoolArray,
+    thread: int | None,
+) -> Steps:
+    unknown = np.full(len(step), NULL, np.int64)
+    return Steps(step, start, end, label, source, complete, thread, unknown, unknown.copy(), unknown.copy())
+
+
+def main_thread(slices: Assembled, steps: Steps) -> int | None:
+    """Track of the main training thread: of the step markers, else the thread with the most op time."""
+    if steps.thread is not None:
+        return steps.thread
+    is_op = slices.on_thread & (slices.columns["kind"] == KIND_CODE["op"])
+    parent_is_op = is_op[slices.parent] & (slices.parent >= 0)
+    outer = np.flatnonzero(is_op & ~parent_is_op & (slices.columns["dur"] != NULL))
+    if not len(outer):
+        return None
+    sums = np.bincount(slices.columns["track"][outer], weights=slices.columns["dur"][outer])
+    return int(np.argmax(sums))
+
+
+def slice_steps(slices: Assembled, flows: Flows, steps: Steps) -> IntArray:
+    """Step number of each slice: that of its start on the host, of its launch on a device; NULL outside."""
+    index = steps.holding(slices.columns["start"])
+    launch = flows.kind == "launch"
+    index[flows.to_id[launch]] = index[flows.from_id[launch]]
+    return np.where(index >= 0, steps.step[np.maximum(index, 0)] if len(steps) else NULL, NULL)
+
+
+def slice_phases(slices: Assembled, flows: Flows, names: list[str], steps: Steps) -> npt.NDArray[np.int8]:
+    """Phase code of each slice, -1 where unknown; also fills in the phase points of the steps.
+
+    A range or op that names a phase passes it on to all it contains. Ops of the main thread between the last data
+    slice of a step and its first backward node, outside the optimizer, are forward. Device slices take their launch's.
+    """
+    phase = _inherited_phases(slices, names)
+    _fill_points(slices, names, steps)
+    _mark_forward(slices, phase, steps)
+    launch = flows.kind == "launch"
+    phase[flows.to_id[launch]] = phase[flows.from_id[launch]]
+    return phase
+
+
+def _inherited_phases(slices: Assembled, names: list[str]) -> npt.NDArray[np.int8]:
+    columns = slices.columns
+    phase = np.full(len(slices.end), -1, np.int8)
+    for kind in ("op", "scope"):
+        rows = np.flatnonzero(columns["kind"] == KIND_CODE[kind])
+        distinct, place = np.unique(columns["name"][rows], return_inverse=True)
+        roots = [phase_root(kind, names[code]) for code in distinct.tolist()]
+        codes = np.array([-1 if root is None else PHASE_CODE[root] for root in roots], np.int8)
+        if len(rows):
+            phase[rows] = codes[place]
+    order = np.argsort(slices.depth, kind="stable")
+    levels = np.searchsorted(slices.depth[order], np.arange(1, int(slices.depth.max(initial=0)) + 2))
+    for first, last in itertools.pairwise(levels):
+        rows = order[first:last]
+        rows = rows[phase[rows] < 0]
+        phase[rows] = phase[slices.parent[rows]]
+    return phase
+
+
+def _fill_points(slices: Assembled, names: list[str], steps: Steps) -> None:
+    """Backward end and optimizer start of each step; forward start is set where the first forward op is known."""
+    if not len(steps):
+        return
+    columns = slices.columns
+    ops = np.flatnonzero(slices.on_thread & (columns["kind"] == KIND_CODE["op"]))
+    backward = _rows_named(columns["name"], ops, names, is_autograd_node)
+    _reduce(steps.backward_end, steps.holding(columns["start"][backward]), slices.end[backward], np.maximum)
+    scopes = np.flatnonzero(slices.on_thread & (columns["kind"] == KIND_CODE["scope"]))
+    optimizer = _rows_named(columns["name"], scopes, names, is_optimizer_step)
+    start = columns["start"][optimizer].astype(np.int64)
+    _reduce(steps.optimizer_start, steps.holding(start), start, np.minimum)
+
+
+def _mark_forward(slices: Assembled, phase: npt.NDArray[np.int8], steps: Steps) -> None:
+    if not len(steps) or steps.thread is None:
+        return
+    columns = slices.columns
+    first, last = np.searchsorted(columns["track"], [steps.thread, steps.thread + 1])
+    rows = np.arange(first, last)
+    kinds, starts = columns["kind"][rows], columns["start"][rows].astype(np.int64)
+    index = steps.holding(starts)
+    data_end = steps.start.copy()
+    data = rows[kinds == KIND_CODE["data"]]
+    _reduce(data_end, steps.holding(columns["start"][data]), slices.end[data], np.maximum)
+    in_loader = _inside_kind(slices, rows, "data")
+    first_backward = np.full(len(steps), np.iinfo(np.int64).max)
+    backward = np.flatnonzero(phase == PHASE_CODE["backward"])
+    backward = backward[slices.on_thread[backward]]
+    _reduce(
+        first_backward,
+        steps.holding(columns["start"][backward]),
+        columns["start"][backward].astype(np.int64),
+        np.minimum,
+    )
+    known = (index >= 0) & ~in_loader
+    at = np.maximum(index, 0)
+    trains = steps.backward_end[at] != NULL
+    forward = (
+        known
+        & trains
+        & (phase[rows] < 0)
+        & (kinds == KIND_CODE["op"])
+        & (starts >= data_end[at])
+        & (starts < first_backward[at])
+    )
+    phase[rows[forward]] = PHASE_CODE["forward"]
+    marked = known & (phase[rows] == PHASE_CODE["forward"]) & (kinds == KIND_CODE["op"]) & (starts >= data_end[at])
+    _reduce(steps.forward_start, index[marked], starts[marked], np.minimum)
+    _spread_to_children(slices, rows, phase)
+
+
+def _inside_kind(slices: Assembled, rows: IntArray, kind: str) -> BoolArray:
+    """Rows of one track that lie in a slice of the kind."""
+    inside = slices.columns["kind"][rows] == KIND_CODE[kind]
+    first = rows[0] if len(rows) else 0
+    local_parent = slices.parent[rows] - first
+    for _ in range(int(slices.depth[rows].max(initial=0))):
+        inherited = inside | ((local_parent >= 0) & inside[local_parent])
+        if np.array_equal(inherited, inside):
+            break
+        inside = inherited
+    return np.asarray(inside)
+
+
+def _spread_to_children(slices: Assembled, rows: IntArray, phase: npt.NDArray[np.int8]) -> None:
+    """Calls inside ops (launches, waits) take the op's phase."""
+    pending = rows[(phase[rows] < 0) & (slices.parent[rows] >= 0)]
+    for _ in range(int(slices.depth[rows].max(initial=0))):
+        found = phase[slices.parent[pending]]
+        is_op = np.isin(slices.columns["kind"][slices.parent[pending]], [KIND_CODE["op"], KIND_CODE["launch"]])
+        phase[pending] = np.where(is_op, found, phase[pending])
+        still = pending[phase[pending] < 0]
+        if len(still) == len(pending):
+            break
+        pending = still
+
+
+def _rows_named(codes: IntArray, rows: IntArray, names: list[str], test: Callable[[str], bool]) -> IntArray:
+    distinct, place = np.unique(codes[rows], return_inverse=True)
+    wanted = np.array([test(names[code]) for code in distinct.tolist()], bool)
+    return rows[wanted[place]] if len(rows) else rows
+
+
+def _reduce(into: IntArray, index: IntArray, values: IntArray, how: np.ufunc) -> None:
+    """Least or greatest value per step; NULL entries of `into` are replaced by the first value."""
+    inside = index >= 0
+    index, values = index[inside], values[inside]
+    fresh = np.unique(index[into[index] == NULL])
+    if len(fresh):
+        into[fresh] = np.iinfo(np.int64).max if how is np.minimum else np.iinfo(np.int64).min + 1
+    how.at(into, index, values)

@@ -1,0 +1,32 @@
+"""Writes the tables of a trace as Parquet files, and opens them again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from laptime.model.schema import SCHEMAS
+from laptime.model.tables import ARGS_ROWS, BuiltTables
+from laptime.model.trace import Trace
+
+_SLICE_ROWS = 128 << 10
+
+
+def write_trace(built: BuiltTables, folder: Path) -> None:
+    """Writes all tables of a trace into an existing folder."""
+    for name, table in built.tables.items():
+        rows = _SLICE_ROWS if name == "slices" else len(table) or 1
+        pq.write_table(
+            table, folder / f"{name}.parquet", compression="zstd", row_group_size=rows, write_statistics=False
+        )
+    with pq.ParquetWriter(folder / "args.parquet", SCHEMAS["args"], compression="zstd", use_dictionary=False) as writer:
+        for batch in built.args:
+            writer.write_batch(batch, row_group_size=ARGS_ROWS)
+    (folder / "meta.json").write_text(json.dumps(built.meta))
+
+
+def read_trace(folder: Path) -> Trace:
+    """Opens a stored trace."""
+    return Trace(folder, json.loads((folder / "meta.json").read_text()))

@@ -1,0 +1,240 @@
+"""The last stage of an import: everything a builder collected becomes the Arrow tables of one trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from laptime.model.arrays import CodeArray, Column
+from laptime.model.assembly import Assembled, assemble
+from laptime.model.builder import TraceBuilder
+from laptime.model.links import Flows, link
+from laptime.model.memory import add_memory_counters, allocations_table
+from laptime.model.operators import Operators, find_operators
+from laptime.model.rows import SpoolReader
+from laptime.model.schema import KINDS, NULL, PHASES, SCHEMAS
+from laptime.model.steps import Steps, find_steps, main_thread, slice_phases, slice_steps
+from laptime.model.tracks import TrackKey
+
+ARGS_ROWS = 16 << 10
+"""Rows per group of the args table."""
+
+
+@dataclass
+class BuiltTables:
+    """Tables of one rank; `args` come in batches, since they are the largest by far."""
+
+    tables: dict[str, pa.Table]
+    args: Iterator[pa.RecordBatch]
+    meta: dict[str, object]
+
+
+def build_tables(builder: TraceBuilder) -> BuiltTables:
+    """Applies all rules of the trace model to what an importer collected."""
+    memory_events = builder.memory_events.take_all()
+    add_memory_counters(builder, memory_events)
+    slices = assemble(builder)
+    place = np.empty(max(len(slices.track_order), 1), np.int32)
+    place[slices.track_order] = np.arange(len(slices.track_order), dtype=np.int32)
+    names = builder.names.texts
+    flow_points = _on_clock(builder.bound_flow_points(), place, slices.origin_ns)
+    flows = link(slices, flow_points, builder.categories.texts)
+    truncated = any(code == "truncated" for code, _ in builder.warnings.counts)
+    steps = find_steps(slices, names, builder.warnings, truncated=truncated)
+    phases = slice_phases(slices, flows, names, steps)
+    step_of_slice = slice_steps(slices, flows, steps)
+    operators = find_operators(slices, builder)
+    memory = _on_clock(memory_events, place, slices.origin_ns)
+    spool = builder.spool.reader()
+    columns = slices.columns
+    args = _args_batches(spool, columns.pop("args_start"), columns.pop("args_length"))
+    tables = {
+        "tracks": _tracks(builder, slices),
+        "ops": pa.table(operators.ops, SCHEMAS["ops"]),
+        "slices": _slices(builder, slices, phases, step_of_slice, operators),
+        "instants": _instants(builder, spool, place, slices.origin_ns),
+        "flows": _flows(flows),
+        "counters": _counters(builder, place, slices.origin_ns),
+        "allocations": pa.table(allocations_table(memory, slices, names), SCHEMAS["allocations"]),
+        "steps": _steps(steps),
+        "stacks": pa.table(operators.stacks, SCHEMAS["stacks"]),
+    }
+    _warn_of_links(builder, slices, flows)
+    return BuiltTables(tables, args, _meta(builder, slices, main_thread(slices, steps)))
+
+
+def _on_clock(rows: dict[str, Column], place: CodeArray, origin_ns: int) -> dict[str, Column]:
+    """Rows with final track ids, on the rank's own clock; rows without a time are left out."""
+    known = (rows["ts"] != NULL) & (rows["track"] >= 0)
+    rows = {name: column[known] for name, column in rows.items()}
+    rows["track"] = place[rows["track"]]
+    rows["ts"] = rows["ts"] - origin_ns
+    return rows
+
+
+def nullable(column: Column, kind: pa.DataType, missing: int = NULL) -> pa.Array:
+    """Arrow column where `missing` is null."""
+    return pa.array(column, mask=np.asarray(column == missing)).cast(kind)
+
+
+def coded(codes: Column, texts: list[str] | tuple[str, ...]) -> pa.DictionaryArray:
+    """Arrow dictionary column that holds only the texts in use; a negative code is null."""
+    used, place = np.unique(codes, return_inverse=True)
+    place = place.reshape(-1).astype(np.int32)
+    has_null = int(len(used) > 0 and used[0] < 0)
+    indices = pa.array(np.maximum(place - has_null, 0).astype(np.int32), mask=place < has_null)
+    return pa.DictionaryArray.from_arrays(
+        indices, pa.array([texts[code] for code in used[has_null:].tolist()], pa.string())
+    )
+
+
+def _text_array(texts: list[bytes | None]) -> pa.Array:
+    array = pa.array(texts, pa.large_binary())
+    try:
+        return array.cast(pa.large_string())
+    except pa.ArrowInvalid:  # a recorder wrote bytes that are no UTF-8
+        return pa.array(
+            [None if text is None else text.decode("utf-8", "replace") for text in texts], pa.large_string()
+        )
+
+
+def _slices(
+    builder: TraceBuilder, slices: Assembled, phases: npt.NDArray[np.int8], step: Column, operators: Operators
+) -> pa.Table:
+    columns = slices.columns
+    categories = builder.categories.texts
+    fields = {
+        "track_id": pa.array(columns["track"]),
+        "start_ns": pa.array(columns["start"]),
+        "dur_ns": nullable(columns["dur"], pa.int64()),
+        "depth": pa.array(slices.depth),
+        "lane": pa.array(slices.lane),
+        "parent_id": nullable(slices.parent, pa.int64(), -1),
+        "name": coded(columns["name"], builder.names.texts),
+        "kind": coded(columns["kind"], KINDS),
+        "category": coded(_null_where(columns["category"], categories, ""), categories),
+        "phase": coded(phases, PHASES),
+        "step": nullable(step, pa.int64()),
+        "correlation": nullable(columns["correlation"], pa.int64()),
+        "external_id": nullable(columns["external_id"], pa.int64()),
+        "bytes": nullable(columns["bytes"], pa.int64()),
+        "op_id": nullable(operators.op_of_slice, pa.int32(), -1),
+        "stack_id": nullable(operators.stack_of_slice, pa.int32(), -1),
+    }
+    return pa.table(fields, SCHEMAS["slices"])
+
+
+def _null_where(codes: Column, texts: list[str], absent: str) -> Column:
+    if absent not in texts:
+        return codes
+    return np.where(codes == texts.index(absent), -1, codes)
+
+
+def _args_batches(spool: SpoolReader, starts: Column, lengths: Column) -> Iterator[pa.RecordBatch]:
+    for first in range(0, len(starts), ARGS_ROWS):
+        texts = spool.gather(starts[first : first + ARGS_ROWS], lengths[first : first + ARGS_ROWS])
+        yield pa.record_batch([_text_array(texts)], schema=SCHEMAS["args"])
+
+
+def _tracks(builder: TraceBuilder, slices: Assembled) -> pa.Table:
+    keys = [builder.tracks.keys[code] for code in slices.track_order]
+    ids = np.arange(len(keys), dtype=np.int32)
+    first = np.searchsorted(slices.columns["track"], ids)
+    last = np.searchsorted(slices.columns["track"], ids, side="right")
+    tracks = builder.tracks
+    by_stream = {(key.pid, key.tid): row for row, key in enumerate(keys) if key.kind == "stream"}
+
+    def parent(key: TrackKey) -> int | None:
+        return by_stream.get((key.pid, key.tid)) if key.kind in ("annotation", "sync") else None
+
+    fields = {
+        "track_id": ids,
+        "kind": [key.kind for key in keys],
+        "name": [tracks.display_name(key) for key in keys],
+        "process": [tracks.process_names.get(key.pid) for key in keys],
+        "pid": [key.pid for key in keys],
+        "tid": [key.tid for key in keys],
+        "device": [key.device for key in keys],
+        "stream": [key.stream for key in keys],
+        "unit": [key.unit or None for key in keys],
+        "parent_track": [parent(key) for key in keys],
+        "first_slice": first,
+        "slice_count": last - first,
+        "sort": ids,
+    }
+    return pa.table(fields, SCHEMAS["tracks"])
+
+
+def _instants(builder: TraceBuilder, spool: SpoolReader, place: CodeArray, origin_ns: int) -> pa.Table:
+    rows = _on_clock(builder.instants.take_all(), place, origin_ns)
+    order = np.lexsort((rows["ts"], rows["track"]))
+    rows = {name: column[order] for name, column in rows.items()}
+    texts = spool.gather(rows["args_start"], rows["args_length"])
+    categories = builder.categories.texts
+    fields = {
+        "track_id": pa.array(rows["track"], pa.int32()),
+        "ts_ns": pa.array(rows["ts"], pa.int64()),
+        "name": coded(rows["name"], builder.names.texts),
+        "category": coded(_null_where(rows["category"], categories, ""), categories),
+        "args": _text_array(texts),
+    }
+    return pa.table(fields, SCHEMAS["instants"])
+
+
+def _flows(flows: Flows) -> pa.Table:
+    fields = {
+        "from_id": pa.array(flows.from_id, pa.int64()),
+        "to_id": pa.array(flows.to_id, pa.int64()),
+        "kind": pa.array(flows.kind.tolist(), pa.string()).dictionary_encode(),
+    }
+    return pa.table(fields, SCHEMAS["flows"])
+
+
+def _counters(builder: TraceBuilder, place: CodeArray, origin_ns: int) -> pa.Table:
+    rows = _on_clock(builder.counters.take_all(), place, origin_ns)
+    order = np.lexsort((rows["ts"], rows["track"]))
+    fields = {"track_id": rows["track"][order], "ts_ns": rows["ts"][order], "value": rows["value"][order]}
+    return pa.table(fields, SCHEMAS["counters"])
+
+
+def _steps(steps: Steps) -> pa.Table:
+    count = len(steps)
+    fields = {
+        "step": steps.step,
+        "index": np.arange(1, count + 1, dtype=np.int64),
+        "window": np.ones(count, np.int64),
+        "label": steps.label,
+        "thread_track_id": pa.array([steps.thread] * count, pa.int32()),
+        "start_ns": steps.start,
+        "end_ns": steps.end,
+        "forward_start_ns": nullable(steps.forward_start, pa.int64()),
+        "backward_end_ns": nullable(steps.backward_end, pa.int64()),
+        "optimizer_start_ns": nullable(steps.optimizer_start, pa.int64()),
+        "source": [steps.source] * count,
+        "complete": steps.complete,
+    }
+    return pa.table(fields, SCHEMAS["steps"])
+
+
+def _warn_of_links(builder: TraceBuilder, slices: Assembled, flows: Flows) -> None:
+    linked = np.zeros(len(slices.end), bool)
+    linked[flows.to_id[flows.kind == "launch"]] = True
+    unlinked = int(np.count_nonzero(slices.device_work & ~linked))
+    builder.warnings.add(
+        "unlinked_device_ops", "device slices whose launch was not recorded; counted all the same", unlinked
+    )
+
+
+def _meta(builder: TraceBuilder, slices: Assembled, thread: int | None) -> dict[str, object]:
+    dropped = dict(sorted(builder.dropped.items()))
+    return {
+        **builder.meta,
+        "origin_ns": slices.origin_ns,
+        "main_thread": thread,
+        "events": {"read": builder.read, "kept": builder.read - sum(dropped.values()), "dropped": dropped},
+        "warnings": builder.warnings.as_rows(),
+    }

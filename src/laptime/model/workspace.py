@@ -1,0 +1,167 @@
+"""The workspace: where imported traces and results are kept, never inside the user's profile folder.
+
+A trace lies in `traces/KEY/`: one Parquet file per table and `meta.json`; KEY is made of the source's fingerprint and
+the importer's version. A run lies in `runs/KEY/`: `run.json` names its traces, `report.json` is its stored report.
+Everything is written under a temporary name and renamed, so a half-written cache is never read and two processes may
+import the same file at once. This file imports nothing heavy: a cached report needs no table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+_ENDS_BYTES = 64 << 10
+ENVIRONMENT = "LAPTIME_WORKSPACE"
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """An entry of the run list."""
+
+    key: str
+    path: str
+    name: str
+    format: str
+    framework: str | None
+    traces: list[str]
+    imported_unix: float
+    size_bytes: int = 0
+
+
+class Workspace:
+    """A folder of cached imports."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @staticmethod
+    def choose(wanted: Path | None, *, say: Callable[[str], None]) -> Workspace:
+        """The folder asked for, LAPTIME_WORKSPACE or the user's cache folder; a temporary one if it is read-only."""
+        root = wanted or Path(os.environ.get(ENVIRONMENT) or default_root())
+        try:
+            (root / "traces").mkdir(parents=True, exist_ok=True)
+            (root / "runs").mkdir(exist_ok=True)
+            with tempfile.TemporaryFile(dir=root):
+                pass
+        except OSError as error:
+            fallback = Path(tempfile.gettempdir()) / f"laptime-{_user_id()}"
+            say(f"workspace {root} cannot be written ({error.strerror}); using {fallback}")
+            (fallback / "traces").mkdir(parents=True, exist_ok=True)
+            (fallback / "runs").mkdir(exist_ok=True)
+            return Workspace(fallback)
+        return Workspace(root)
+
+    def trace_folder(self, key: str) -> Path:
+        """Where a trace lies, or would lie."""
+        return self.root / "traces" / key
+
+    def run_folder(self, key: str) -> Path:
+        """Where a run lies, or would lie."""
+        return self.root / "runs" / key
+
+    def has_trace(self, key: str) -> bool:
+        """Whether the trace is there, whole."""
+        return (self.trace_folder(key) / "meta.json").is_file()
+
+    @contextmanager
+    def new_trace(self, key: str) -> Iterator[Path]:
+        """A temporary folder that becomes the trace at the end; if another process was faster, its result stays."""
+        work = Path(tempfile.mkdtemp(prefix=f".{key}.", dir=self.root / "traces"))
+        try:
+            yield work
+            try:
+                work.rename(self.trace_folder(key))
+            except OSError:
+                if not self.has_trace(key):
+                    raise
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    def is_whole(self, key: str) -> bool:
+        """Whether a run is listed and all its traces are still there."""
+        run = self.read_result(key, "run")
+        traces = run.get("traces") if run else None
+        return isinstance(traces, list) and all(self.has_trace(trace) for trace in traces)
+
+    def store_run(self, run: StoredRun) -> None:
+        """Lists a run."""
+        self.run_folder(run.key).mkdir(exist_ok=True)
+        self.write_result(run.key, "run", asdict(run))
+
+    def write_result(self, key: str, name: str, result: object) -> None:
+        """Stores a JSON result about a run."""
+        target = self.run_folder(key) / f"{name}.json"
+        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=target.parent)
+        with os.fdopen(handle, "w") as out:
+            json.dump(result, out, separators=(",", ":"))
+        Path(temporary).replace(target)
+
+    def read_result(self, key: str, name: str) -> dict[str, object] | None:
+        """A stored JSON result; None where there is none that can be read."""
+        try:
+            result = json.loads((self.run_folder(key) / f"{name}.json").read_text())
+        except (OSError, ValueError):
+            return None
+        return result if isinstance(result, dict) else None
+
+    def runs(self) -> list[StoredRun]:
+        """Listed runs, newest first, with the bytes they occupy."""
+        found = []
+        for folder in sorted((self.root / "runs").iterdir()):
+            stored = self.read_result(folder.name, "run")
+            if stored is not None:
+                run = StoredRun(**stored)  # type: ignore[arg-type]  # written by store_run
+                size = sum(_folder_bytes(self.trace_folder(key)) for key in run.traces)
+                found.append(StoredRun(**{**asdict(run), "size_bytes": size}))
+        return sorted(found, key=lambda run: -run.imported_unix)
+
+    def remove(self, run: StoredRun) -> None:
+        """Forgets a run and the traces that no other run uses."""
+        shutil.rmtree(self.run_folder(run.key), ignore_errors=True)
+        used = {key for other in self.runs() for key in other.traces}
+        for key in set(run.traces) - used:
+            shutil.rmtree(self.trace_folder(key), ignore_errors=True)
+
+
+def default_root() -> Path:
+    """The platform's folder for a user's caches."""
+    home = Path.home()
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "laptime"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "laptime"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "laptime"
+
+
+def fingerprint(path: Path, member: str | None = None) -> str:
+    """Identity of a file's content without reading all of it: size, time of change, first and last 64 KiB."""
+    stat = path.stat()
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(f"{stat.st_size} {stat.st_mtime_ns} {member or ''} ".encode())
+    with path.open("rb") as handle:
+        digest.update(handle.read(_ENDS_BYTES))
+        handle.seek(max(0, stat.st_size - _ENDS_BYTES))
+        digest.update(handle.read(_ENDS_BYTES))
+    return digest.hexdigest()
+
+
+def joined_key(parts: list[str]) -> str:
+    """One key made of several."""
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=10).hexdigest()
+
+
+def _folder_bytes(folder: Path) -> int:
+    return sum(entry.stat().st_size for entry in folder.iterdir()) if folder.is_dir() else 0
+
+
+def _user_id() -> int | str:
+    return os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
