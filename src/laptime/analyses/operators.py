@@ -98,6 +98,8 @@ def _sort_key(row: dict[str, object], column: str) -> tuple[object, ...]:
 
 
 def _statistics(executions: _Executions, groups: _Groups) -> list[dict[str, object]]:
+    if not len(executions.group):
+        return []
     order = np.argsort(executions.group, kind="stable")
     used, first = np.unique(executions.group[order], return_index=True)
     all_own = int(executions.own.sum())
@@ -123,7 +125,7 @@ def _statistics(executions: _Executions, groups: _Groups) -> list[dict[str, obje
                 "info": groups.infos[code],
             }
         )
-    return rows if len(used) else []
+    return rows
 
 
 # ---- device slices by name ----

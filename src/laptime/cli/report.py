@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from laptime.cli.options import JsonOption, PathArgument, WorkspaceOption, open_path, open_workspace, print_json
 from laptime.model.workspace import Workspace
+
+if TYPE_CHECKING:
+    from laptime.model.trace import Run
 
 
 def command(path: PathArgument, as_json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
@@ -13,7 +17,7 @@ def command(path: PathArgument, as_json: JsonOption = False, workspace: Workspac
 
     Examples: laptime report trace.json.gz | laptime report runs/ddp --json
     """
-    result = stored_report(path, workspace) or fresh_report(path, workspace)
+    result = stored_report(path, workspace) or store_report(open_path(path, workspace))
     if as_json:
         print_json(result)
         return
@@ -35,9 +39,8 @@ def stored_report(path: str, folder: Path | None) -> dict[str, object] | None:
     return stored
 
 
-def fresh_report(path: str, folder: Path | None) -> dict[str, object]:
-    """Imports what is new, computes the report and keeps it."""
-    run = open_path(path, folder)
+def store_report(run: Run) -> dict[str, object]:
+    """Computes the report and keeps it beside the imported traces."""
     from laptime.analyses.report import report
 
     result = report(run)

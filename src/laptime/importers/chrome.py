@@ -8,10 +8,13 @@ switches (record_shapes, with_stack, profile_memory). All event phases are read;
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from laptime.importers.categories import chrome_meaning, kineto_meaning
+from laptime.importers.decoders import Decoders
+from laptime.importers.decoding import Decoded
 from laptime.importers.feeding import Feeder
-from laptime.importers.framing import EventFile, header_fields
+from laptime.importers.framing import Block, EventFile, header_fields
 from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
 from laptime.importers.streams import ByteStream
@@ -40,26 +43,32 @@ class ChromeJson:
         """Whether the first MiB holds trace events."""
         return bool(_JSON_START.match(head) and (_EVENTS.search(head) or head.strip() in (b"[", b"[]")))
 
-    def read(self, source: Source, builder: TraceBuilder, progress: Progress) -> None:
+    def read(self, source: Source, builder: TraceBuilder, progress: Progress, decoders: Decoders) -> None:
         """Reads all events of the source."""
         with source.open() as stream:
             file = EventFile(stream, name=source.name)
-            self._read_events(file, stream, builder, progress)
+            decoded = decoders.decode(file, inflated_bytes=stream.inflated_size)
+            self._read_events(file, decoded, stream, builder, progress)
         builder.meta.update({"format": self.name, "framework": self.framework, "framework_version": None})
         if builder.meta.get("rank") is None:
             builder.meta["rank"] = rank_in_name(source)
 
-    def _read_events(self, file: EventFile, stream: ByteStream, builder: TraceBuilder, progress: Progress) -> None:
+    def _read_events(
+        self,
+        file: EventFile,
+        blocks: Iterator[tuple[Block, Decoded]],
+        stream: ByteStream,
+        builder: TraceBuilder,
+        progress: Progress,
+    ) -> None:
         feeder = Feeder(builder, self.meaning_of)
         repaired = bad = 0
-        rest, closed, partial_at, kept_to = b"", False, None, 0
-        for block in file.blocks():
-            decoded = block.decode()
+        rest, closed, partial_at = b"", False, None
+        for block, decoded in blocks:
             feeder.feed(decoded)
             repaired, bad = repaired + decoded.repaired, bad + decoded.bad
             rest, closed = decoded.rest, decoded.closed
             partial_at = None if decoded.partial_at is None else block.offset + decoded.partial_at
-            kept_to = block.offset + len(block.data)
             progress(stream.stored_position, stream.size)
             if closed:
                 break
@@ -67,7 +76,7 @@ class ChromeJson:
         add("invalid_json", "events with bad escapes, bare words or broken text; repaired", repaired)
         add("invalid_json", "list elements that are no events; dropped", bad)
         add("unknown_events", "slices of unknown categories; shown as other host work", feeder.unknown)
-        self._warn_of_cut(file.form, stream, builder, closed=closed, cut_at=partial_at, end=kept_to)
+        self._warn_of_cut(file.form, stream, builder, closed=closed, cut_at=partial_at, end=stream.position)
         self._take_header(header_fields(file.head, rest), builder)
 
     def _warn_of_cut(

@@ -11,29 +11,34 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
-from laptime.model.arrays import CodeArray, IntArray
+from laptime.model.arrays import CodeArray, IntArray, distinct_rows
 from laptime.model.clock import EXACT_DOUBLE_US, ns_from_doubles, ns_from_mixed, ns_from_text
 from laptime.model.schema import NULL
 
 _Scalar = int | float | str | bool | None
 _NO_TEXT = msgspec.Raw(b"")
+T = TypeVar("T")
+A = TypeVar("A")
 
 
 class _Event(msgspec.Struct, gc=False):
+    """One event; NULL stands for a missing number, so that a column of numbers needs no look at each value."""
+
     ph: str = "X"
     name: _Scalar = None
     cat: str | None = None
     pid: _Scalar = None
     tid: _Scalar = None
-    ts: _Scalar = None
-    dur: _Scalar = None
-    id: int | float | str | None = None
+    ts: _Scalar = NULL
+    dur: _Scalar = NULL
+    id: int | float | str | None = NULL
     args: msgspec.Raw = _NO_TEXT
 
 
@@ -43,35 +48,42 @@ class _RawTimeEvent(_Event, gc=False):
     ts: msgspec.Raw = _NO_TEXT  # type: ignore[assignment]  # the same field, kept as text
 
 
-class Args(msgspec.Struct, gc=False):
-    """The arguments that become columns; all of them are also kept as text."""
+class _Args(msgspec.Struct, gc=False):
+    """The arguments of slices that become columns; all of them are also kept as text."""
 
-    correlation: _Scalar = None
-    external_id: _Scalar = msgspec.field(name="External id", default=None)
-    external_id_2021: _Scalar = msgspec.field(name="external id", default=None)
-    device: _Scalar = None
-    stream: _Scalar = None
-    bytes: _Scalar = None
-    size: _Scalar = None
+    correlation: _Scalar = NULL
+    external_id: _Scalar = msgspec.field(name="External id", default=NULL)
+    external_id_2021: _Scalar = msgspec.field(name="external id", default=NULL)
+    device: _Scalar = NULL
+    stream: _Scalar = NULL
+    bytes: _Scalar = NULL
+    size: _Scalar = NULL
     shapes: msgspec.Raw = msgspec.field(name="Input Dims", default=_NO_TEXT)
     shapes_2021: msgspec.Raw = msgspec.field(name="Input dims", default=_NO_TEXT)
     dtypes: msgspec.Raw = msgspec.field(name="Input type", default=_NO_TEXT)
     call_stack: str | None = msgspec.field(name="Call stack", default=None)
     module: str | None = msgspec.field(name="Module Hierarchy", default=None)
     collective: str | None = msgspec.field(name="Collective name", default=None)
-    address: _Scalar = msgspec.field(name="Addr", default=None)
-    memory_bytes: _Scalar = msgspec.field(name="Bytes", default=None)
-    total_allocated: _Scalar = msgspec.field(name="Total Allocated", default=None)
-    total_reserved: _Scalar = msgspec.field(name="Total Reserved", default=None)
-    device_type: _Scalar = msgspec.field(name="Device Type", default=None)
-    device_id: _Scalar = msgspec.field(name="Device Id", default=None)
+
+
+class _MemoryArgs(msgspec.Struct, gc=False):
+    """The arguments of memory events."""
+
+    address: _Scalar = msgspec.field(name="Addr", default=NULL)
+    memory_bytes: _Scalar = msgspec.field(name="Bytes", default=NULL)
+    total_allocated: _Scalar = msgspec.field(name="Total Allocated", default=NULL)
+    total_reserved: _Scalar = msgspec.field(name="Total Reserved", default=NULL)
+    device_type: _Scalar = msgspec.field(name="Device Type", default=NULL)
+    device_id: _Scalar = msgspec.field(name="Device Id", default=NULL)
 
 
 _DECODE = msgspec.json.Decoder(list[_Event]).decode
 _DECODE_RAW_TIME = msgspec.json.Decoder(list[_RawTimeEvent]).decode
 _DECODE_ONE = msgspec.json.Decoder(_Event).decode
-_DECODE_ARGS = msgspec.json.Decoder(list[Args]).decode
-_DECODE_ONE_ARGS = msgspec.json.Decoder(Args).decode
+_DECODE_ARGS = msgspec.json.Decoder(list[_Args]).decode
+_DECODE_ONE_ARGS = msgspec.json.Decoder(_Args).decode
+_DECODE_MEMORY_ARGS = msgspec.json.Decoder(list[_MemoryArgs]).decode
+_DECODE_ONE_MEMORY_ARGS = msgspec.json.Decoder(_MemoryArgs).decode
 _LENIENT = json.JSONDecoder(strict=False)
 _FAULT = (msgspec.DecodeError, RecursionError)
 
@@ -80,30 +92,8 @@ _TEXT_BOUNDARY = re.compile(r"\}\s*,?\s*(?=\{\s*\")")
 _BAD_ESCAPE = re.compile(r'\\(?:u(?![0-9a-fA-F]{4})|(?!["\\/bfnrtu]))')
 _BARE_WORD = re.compile(r"(?<=[:,\[])(\s*)(?!true\b|false\b|null\b)[A-Za-z+][\w/+.-]*(?=\s*[,}\]])")
 
-ARG_COLUMNS = (
-    "correlation",
-    "external_id",
-    "device",
-    "stream",
-    "bytes",
-    "address",
-    "memory_bytes",
-    "total_allocated",
-    "total_reserved",
-    "device_type",
-    "device_id",
-)
-"""Integer columns taken from the arguments."""
-ARG_TEXTS = ("shapes", "dtypes", "call_stack", "module", "collective")
-"""Text columns taken from the arguments, interned; code -1 where absent."""
-
-
-class Interned(dict[object, int]):
-    """Gives each distinct value the next code, in order of first appearance."""
-
-    def __missing__(self, value: object) -> int:
-        code = self[value] = len(self)
-        return code
+MEMORY_EVENT = "[memory]"
+MEMORY_COLUMNS = ("address", "memory_bytes", "total_allocated", "total_reserved", "device_type", "device_id")
 
 
 @dataclass(slots=True)
@@ -120,12 +110,17 @@ class Decoded:
     numbers: dict[str, IntArray]
     texts: dict[str, CodeArray]
     args: bytes
+    """Argument texts, joined with commas."""
+    args_start: IntArray
     args_length: CodeArray
     phases: list[str]
     names: list[str]
     categories: list[str | None]
     tracks: list[tuple[object, object]]
     text_values: dict[str, list[str]]
+    memory: dict[str, IntArray]
+    """Columns of the memory events, whose rows are `memory_rows`."""
+    memory_rows: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     rest: bytes = b""
     """What follows the closing bracket of the event list, when the block holds it."""
     closed: bool = False
@@ -138,12 +133,18 @@ class Decoded:
     def __len__(self) -> int:
         return len(self.phase)
 
+    def args_text(self, row: int) -> bytes:
+        """Argument text of one event."""
+        start = int(self.args_start[row])
+        return self.args[start : start + int(self.args_length[row])]
+
 
 def decode_block(block: bytes, *, last: bool = False) -> Decoded:
     """Decodes the events of a block; `last` says that nothing follows, so the list's end or a cut may lie in it."""
     body, rest, closed = split_at_list_end(block) if last else (block, b"", False)
+    text = _as_list(body)
     try:
-        events = _DECODE(b"[" + body.strip().rstrip(b",") + b"]")
+        events = _DECODE(text)
     except (*_FAULT, UnicodeDecodeError):
         recovered = _recover(block)
         decoded = _columns(recovered.events, recovered.times)
@@ -152,10 +153,25 @@ def decode_block(block: bytes, *, last: bool = False) -> Decoded:
         return decoded
     times: list[object] = [event.ts for event in events]
     if _needs_text(times):
-        times = [bytes(event.ts) for event in _DECODE_RAW_TIME(b"[" + body.strip().rstrip(b",") + b"]")]
+        times = [bytes(event.ts) for event in _DECODE_RAW_TIME(text)]
     decoded = _columns(events, times)
     decoded.rest, decoded.closed = rest, closed
     return decoded
+
+
+def decode_part(path: str, offset: int, length: int) -> Decoded:
+    """Decodes a block that lies uncompressed in a file, so that its text need not travel between processes."""
+    with open(path, "rb") as handle:
+        handle.seek(offset)
+        return decode_block(handle.read(length))
+
+
+def _as_list(body: bytes) -> bytes:
+    """The events as a JSON list: brackets around, no comma after the last one."""
+    end = body.rfind(b"}") + 1
+    if body[end:].strip(b" \t\r\n,"):  # not an event: let the decoder say so
+        end = len(body)
+    return b"".join((b"[", memoryview(body)[:end], b"]"))
 
 
 def split_at_list_end(block: bytes) -> tuple[bytes, bytes, bool]:
@@ -181,6 +197,8 @@ def _completes_object(after: bytes) -> bool:
 
 def _needs_text(times: Sequence[object]) -> bool:
     """Whether a time is a decimal beyond what a double holds to the nanosecond."""
+    if float not in set(map(type, times)):
+        return False
     return any(type(time) is float and not abs(time) < EXACT_DOUBLE_US for time in times)
 
 
@@ -188,123 +206,157 @@ def _needs_text(times: Sequence[object]) -> bool:
 
 
 def _columns(events: Sequence[_Event], times: Sequence[object]) -> Decoded:
-    phases, names, categories, tracks = Interned(), Interned(), Interned(), Interned()
     count = len(events)
-    phase = np.fromiter((phases[event.ph] for event in events), np.int32, count)
-    name = np.fromiter((names[event.name] for event in events), np.int32, count)
-    category = np.fromiter((categories[event.cat] for event in events), np.int32, count)
-    track = np.fromiter((tracks[event.pid, event.tid] for event in events), np.int32, count)
-    arg_texts = [event.args for event in events]
-    blobs = [bytes(text) for text in arg_texts]
-    args_length = np.fromiter(map(len, blobs), np.int32, count)
-    numbers, texts, text_values = _arg_columns(blobs, args_length)
-    return Decoded(
+    phase, phases = _interned([event.ph for event in events])
+    name, names = _interned([event.name for event in events])
+    category, categories = _interned([event.cat for event in events])
+    pid, pids = _interned([event.pid for event in events])
+    tid, tids = _interned([event.tid for event in events])
+    first, track = distinct_rows([pid, tid])
+    texts = [event.args for event in events]
+    args_length = np.fromiter(map(len, texts), np.int32, count)
+    rows = np.flatnonzero(args_length)
+    args = b",".join([texts[row] for row in rows.tolist()] if len(rows) < count else texts)
+    args_start = np.cumsum(args_length, dtype=np.int64) - args_length
+    args_start[rows] += np.arange(len(rows))  # the commas
+    decoded = Decoded(
         phase=phase,
         name=name,
         category=category,
-        track=track,
+        track=track.astype(np.int32),
         ts_ns=_time_column(times),
         dur_ns=_time_column([event.dur for event in events]),
         id=int_column([event.id for event in events]),
-        numbers=numbers,
-        texts=texts,
-        args=b"".join(blobs),
+        numbers={},
+        texts={},
+        args=args,
+        args_start=args_start,
         args_length=args_length,
         phases=[str(value) for value in phases],
         names=["" if value is None else str(value) for value in names],
         categories=[None if value is None else str(value) for value in categories],
-        tracks=list(tracks),  # type: ignore[arg-type]  # pairs by construction
-        text_values=text_values,
+        tracks=[(pids[pid[row]], tids[tid[row]]) for row in first.tolist()],
+        text_values={},
+        memory={},
     )
+    _add_arg_columns(decoded, rows)
+    return decoded
 
 
-def _arg_columns(
-    blobs: Sequence[bytes], lengths: CodeArray
-) -> tuple[dict[str, IntArray], dict[str, CodeArray], dict[str, list[str]]]:
-    rows = np.flatnonzero(lengths)
-    args = _decode_args([blobs[row] for row in rows.tolist()])
-    count = len(blobs)
+def _interned(values: list[T]) -> tuple[CodeArray, list[T]]:
+    """Codes of values, and the distinct values in order of appearance."""
+    table = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    return np.fromiter(map(table.__getitem__, values), np.int32, len(values)), list(table)
 
-    def spread(values: IntArray) -> IntArray:
+
+def _add_arg_columns(decoded: Decoded, rows: IntArray) -> None:
+    """Fills in what the arguments hold; memory events have arguments of their own."""
+    memory_names = [code for code, name in enumerate(decoded.names) if name == MEMORY_EVENT]
+    is_memory = np.isin(decoded.name[rows], memory_names) if memory_names else np.zeros(len(rows), bool)
+    events = rows[is_memory]
+    if len(events):
+        memory = _decode_args(decoded, events, _DECODE_MEMORY_ARGS, _DECODE_ONE_MEMORY_ARGS)
+        for key in MEMORY_COLUMNS:
+            decoded.memory[key] = int_column([getattr(args, key) for args in memory])
+    decoded.memory_rows = events
+    rows = rows[~is_memory]
+    _add_slice_args(decoded, rows, _decode_args(decoded, rows, _DECODE_ARGS, _DECODE_ONE_ARGS))
+
+
+def _add_slice_args(decoded: Decoded, rows: IntArray, args: Sequence[_Args]) -> None:
+    count = len(decoded)
+    numbers = {
+        "correlation": int_column([a.correlation for a in args]),
+        "external_id": _first_known([a.external_id for a in args], [a.external_id_2021 for a in args]),
+        "device": int_column([a.device for a in args]),
+        "stream": int_column([a.stream for a in args]),
+        "bytes": _first_known([a.bytes for a in args], [a.size for a in args]),
+    }
+    for key, values in numbers.items():
         column = np.full(count, NULL, np.int64)
         column[rows] = values
-        return column
-
-    numbers = {
-        "correlation": [a.correlation for a in args],
-        "external_id": [a.external_id if a.external_id is not None else a.external_id_2021 for a in args],
-        "device": [a.device for a in args],
-        "stream": [a.stream for a in args],
-        "bytes": [a.bytes if a.bytes is not None else a.size for a in args],
-        "address": [a.address for a in args],
-        "memory_bytes": [a.memory_bytes for a in args],
-        "total_allocated": [a.total_allocated for a in args],
-        "total_reserved": [a.total_reserved for a in args],
-        "device_type": [a.device_type for a in args],
-        "device_id": [a.device_id for a in args],
-    }
-    texts: dict[str, CodeArray] = {}
-    values: dict[str, list[str]] = {}
-    for key, column in (
-        ("shapes", [bytes(a.shapes) or bytes(a.shapes_2021) or None for a in args]),
-        ("dtypes", [bytes(a.dtypes) or None for a in args]),
-        ("call_stack", [a.call_stack or None for a in args]),
-        ("module", [a.module or None for a in args]),
-        ("collective", [a.collective or None for a in args]),
+        decoded.numbers[key] = column
+    for key, texts in (
+        ("shapes", [a.shapes or a.shapes_2021 for a in args]),
+        ("dtypes", [a.dtypes for a in args]),
+        ("call_stack", [a.call_stack for a in args]),
+        ("module", [a.module for a in args]),
+        ("collective", [a.collective for a in args]),
     ):
         codes = np.full(count, -1, np.int32)
-        codes[rows], values[key] = _intern_texts(column)
-        texts[key] = codes
-    return {key: spread(int_column(column)) for key, column in numbers.items()}, texts, values
+        codes[rows], decoded.text_values[key] = _interned_texts(texts)
+        decoded.texts[key] = codes
 
 
-def _intern_texts(column: Sequence[bytes | str | None]) -> tuple[CodeArray, list[str]]:
-    interned = Interned({None: -1})
-    codes = np.fromiter((interned[value] for value in column), np.int32, len(column))
-    texts = [value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in interned]
-    return np.where(codes > 0, codes - 1, -1).astype(np.int32), texts[1:]
+def _first_known(values: list[_Scalar], others: list[_Scalar]) -> IntArray:
+    first, second = int_column(values), int_column(others)
+    return np.where(first == NULL, second, first)
 
 
-def _decode_args(blobs: Sequence[bytes]) -> list[Args]:
+def _interned_texts(values: Sequence[msgspec.Raw | str | None]) -> tuple[CodeArray, list[str]]:
+    """Codes of texts, -1 for none or an empty one."""
+    if not any(values):
+        return np.full(len(values), -1, np.int32), []
+    codes, distinct = _interned([bytes(value) if type(value) is msgspec.Raw else value for value in values])
+    known = [place for place, value in enumerate(distinct) if value]
+    renumbered = np.full(len(distinct), -1, np.int32)
+    renumbered[known] = np.arange(len(known), dtype=np.int32)
+    return renumbered[codes], [_decoded_text(distinct[place]) for place in known]
+
+
+def _decoded_text(value: bytes | str | None) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _decode_args(
+    decoded: Decoded, rows: IntArray, many: Callable[[bytes], list[A]], one: Callable[[bytes], A]
+) -> list[A]:
+    """Argument objects of some events, in one call; odd ones one by one."""
+    whole = len(rows) == np.count_nonzero(decoded.args_length)
+    blobs = [] if whole else [decoded.args_text(row) for row in rows.tolist()]
     try:
-        return _DECODE_ARGS(b"[" + b",".join(blobs) + b"]")
+        return many(b"[" + (decoded.args if whole else b",".join(blobs)) + b"]")
     except (*_FAULT, UnicodeDecodeError):
-        return [_decode_odd_args(blob) for blob in blobs]
+        return [_odd_args(decoded.args_text(row), one) for row in rows.tolist()]
 
 
-def _decode_odd_args(blob: bytes) -> Args:
+def _odd_args(blob: bytes, one: Callable[[bytes], A]) -> A:
     """Arguments that are no object, or hold a known name with an unknown type, give what can be read."""
     try:
-        return _DECODE_ONE_ARGS(blob)
+        return one(blob)
     except (*_FAULT, UnicodeDecodeError):
         pass
     try:
         fields = msgspec.json.decode(blob, type=dict[str, msgspec.Raw])
     except (*_FAULT, UnicodeDecodeError):
-        return Args()
-    kept = {}
-    for name, raw in fields.items():
-        try:
-            _DECODE_ONE_ARGS(b"{" + msgspec.json.encode(name) + b":" + bytes(raw) + b"}")
-        except (*_FAULT, UnicodeDecodeError):
-            continue
-        kept[name] = raw
-    return _DECODE_ONE_ARGS(msgspec.json.encode(kept))
+        return one(b"{}")
+    readable = {name: raw for name, raw in fields.items() if _is_readable(name, raw, one)}
+    return one(msgspec.json.encode(readable))
+
+
+def _is_readable(name: str, raw: msgspec.Raw, one: Callable[[bytes], A]) -> bool:
+    try:
+        one(b"{" + msgspec.json.encode(name) + b":" + bytes(raw) + b"}")
+    except (*_FAULT, UnicodeDecodeError):
+        return False
+    return True
 
 
 def int_column(values: Sequence[object]) -> IntArray:
     """64-bit integers of a JSON column; texts that are no number get a stable hash, nothing becomes NULL."""
-    try:
-        return np.fromiter((NULL if value is None else value for value in values), np.int64, len(values))
-    except (TypeError, ValueError, OverflowError):
-        return np.fromiter((_as_int(value) for value in values), np.int64, len(values))
+    if set(map(type, values)) <= {int}:
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            pass
+    return np.fromiter((_as_int(value) for value in values), np.int64, len(values))
 
 
 def _as_int(value: object) -> int:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return NULL
     if isinstance(value, (int, float)):
-        return int(value) if abs(value) < 2**63 else NULL
+        return int(value) if abs(value) < 2**63 or value == NULL else NULL
     try:
         number = int(str(value), 0)
     except ValueError:
@@ -315,16 +367,21 @@ def _as_int(value: object) -> int:
 def _time_column(values: Sequence[object]) -> IntArray:
     """Exact nanoseconds of decimal microseconds; see `laptime.model.clock` for the three ways."""
     kinds = set(map(type, values))
-    if kinds <= {int, type(None)} and all(value is None or abs(value) < 9 * 10**15 for value in values):  # type: ignore[arg-type]  # ints
+    if kinds == {int}:
         column = int_column(values)
-        return np.where(column == NULL, NULL, column * 1000)
+        if np.all((np.abs(column) < _MOST_US) | (column == NULL)):
+            return np.where(column == NULL, NULL, column * 1000)
     if bytes in kinds:
         return ns_from_text([value if isinstance(value, bytes) else b"" for value in values])
     if kinds <= {int, float, type(None)} and not _needs_text(values):
         doubles = np.array(values, dtype=np.float64)
-        if not np.any(np.abs(doubles) >= EXACT_DOUBLE_US):
+        if not np.any((np.abs(doubles) >= EXACT_DOUBLE_US) & (doubles != float(NULL))):
             return ns_from_doubles(doubles)
     return ns_from_mixed(values)
+
+
+_MOST_US = 9 * 10**15
+"""Whole microseconds up to here fit int64 nanoseconds."""
 
 
 # ---- faults ----
@@ -455,9 +512,9 @@ def _coerce(text: str) -> _Event | None:
         cat=None if category is None else str(category),
         pid=kept["pid"],
         tid=kept["tid"],
-        ts=kept["ts"],
-        dur=kept["dur"],
-        id=None if isinstance(kept["id"], bool) else kept["id"],
+        ts=NULL if kept["ts"] is None else kept["ts"],
+        dur=NULL if kept["dur"] is None else kept["dur"],
+        id=NULL if kept["id"] is None or isinstance(kept["id"], bool) else kept["id"],
         args=_NO_TEXT if args is None else msgspec.Raw(json.dumps(args).encode("utf-8", "replace")),
     )
 
@@ -474,8 +531,3 @@ def _finite(value: object) -> object:
 
 def _text(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def intern_all(values: Iterable[str], into: Interned) -> CodeArray:
-    """Codes of the values in a longer-lived table."""
-    return np.array([into[value] for value in values], dtype=np.int32)

@@ -9,9 +9,8 @@ import numpy as np
 
 from laptime.importers.categories import Meaning
 from laptime.importers.decoding import Decoded
-from laptime.model.arrays import CodeArray, Column, IntArray
+from laptime.model.arrays import CodeArray, Column, IntArray, distinct_rows
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
-from laptime.model.operators import distinct_rows
 from laptime.model.schema import NULL, TRACK_KINDS
 from laptime.model.tracks import TrackKey, plain_id
 
@@ -19,7 +18,6 @@ Rows = IntArray
 
 _PLACE_CODE = {kind: code for code, kind in enumerate(TRACK_KINDS)}
 _ON_DEVICE = frozenset({"stream", "annotation", "sync"})
-_MEMORY_EVENT = "[memory]"
 
 
 class _NameArgs(msgspec.Struct):
@@ -72,9 +70,16 @@ class Feeder:
         self._builder.async_points.append(len(rows), columns)
 
     def _point_columns(self, view: _View, rows: Rows, end_letters: str) -> dict[str, Column]:
-        columns = self._slice_columns(view, rows)
         ends = [code for code, letter in enumerate(view.block.phases) if letter in end_letters]
-        columns["is_end"] = np.isin(view.block.phase[rows], ends)
+        is_end = np.isin(view.block.phase[rows], ends)
+        columns: dict[str, Column] = {}
+        for name, column in self._slice_columns(view, rows[~is_end]).items():
+            columns[name] = np.zeros(len(rows), column.dtype)  # what an end event says of itself is not used
+            columns[name][~is_end] = column
+        columns["start"], columns["name"] = view.block.ts_ns[rows], view.name_codes[view.block.name[rows]]
+        columns["category"] = view.category_codes[view.block.category[rows]]
+        columns["is_end"] = is_end
+        columns["place"] = self._places(view)[view.block.track[rows]]
         columns["id"] = view.block.id[rows]
         columns["order"] = rows + self._order
         return columns
@@ -110,9 +115,7 @@ class Feeder:
         on_device = np.isin(place, [_PLACE_CODE[kind] for kind in _ON_DEVICE])
         device = np.where(on_device, block.numbers["device"][rows], NULL)
         stream = np.where(on_device, block.numbers["stream"][rows], NULL)
-        _devices, device_code = np.unique(device, return_inverse=True)
-        _streams, stream_code = np.unique(stream, return_inverse=True)
-        first, combination = distinct_rows([block.track[rows], place, device_code.reshape(-1), stream_code.reshape(-1)])
+        first, combination = distinct_rows([block.track[rows], place, device, stream])
         codes = [
             self._track(
                 TRACK_KINDS[place[row]], block.tracks[block.track[rows[row]]], int(device[row]), int(stream[row])
@@ -149,15 +152,12 @@ class Feeder:
         rows = self._with_time(view, rows)
         track = self._point_tracks(view, rows)
         self._builder.instants.append(len(rows), {"track": track, "ts": block.ts_ns[rows], **view.labels(rows)})
-        if _MEMORY_EVENT not in block.names:
-            return
-        memory = block.name[rows] == block.names.index(_MEMORY_EVENT)
-        chosen = rows[memory]
-        columns: dict[str, Column] = {"track": track[memory], "ts": block.ts_ns[chosen]}
-        columns["bytes"] = block.numbers["memory_bytes"][chosen]
-        for name in ("address", "total_allocated", "total_reserved", "device_type", "device_id"):
-            columns[name] = block.numbers[name][chosen]
-        self._builder.memory_events.append(len(chosen), columns)
+        own, place = np.isin(block.memory_rows, rows), np.searchsorted(rows, block.memory_rows)
+        if own.any():
+            columns: dict[str, Column] = {name: column[own] for name, column in block.memory.items()}
+            columns["bytes"] = columns.pop("memory_bytes")
+            columns["track"], columns["ts"] = track[place[own]], block.ts_ns[block.memory_rows[own]]
+            self._builder.memory_events.append(int(np.count_nonzero(own)), columns)
 
     def _with_time(self, view: _View, rows: Rows) -> Rows:
         timed = view.block.ts_ns[rows] != NULL
@@ -172,10 +172,9 @@ class Feeder:
 
     def _flows(self, view: _View, rows: Rows) -> None:
         block = view.block
-        places = [self._builder.place(plain_id(pid), plain_id(tid)) for pid, tid in block.tracks]
         ends = [code for code, letter in enumerate(block.phases) if letter == "f"]
         columns: dict[str, Column] = {
-            "track": np.array(places, np.int32)[block.track[rows]],
+            "track": self._places(view)[block.track[rows]],
             "ts": block.ts_ns[rows],
             "id": block.id[rows],
             "name": view.name_codes[block.name[rows]],
@@ -184,12 +183,17 @@ class Feeder:
         }
         self._builder.flow_points.append(len(rows), columns)
 
+    def _places(self, view: _View) -> CodeArray:
+        """The builder's place of each of the block's (pid, tid)."""
+        places = [self._builder.place(plain_id(pid), plain_id(tid)) for pid, tid in view.block.tracks]
+        return np.array(places, np.int32)
+
     def _counters(self, view: _View, rows: Rows) -> None:
         samples: list[tuple[int, int, float]] = []
         for row in self._with_time(view, rows).tolist():
             pid = plain_id(view.block.tracks[view.block.track[row]][0])
             name = view.block.names[view.block.name[row]]
-            for series, value in _numbers_of(view.args_of(row)).items():
+            for series, value in _numbers_of(view.block.args_text(row)).items():
                 title = name if series in ("value", name) else f"{name} {series}".strip()
                 track = self._builder.tracks.code(TrackKey("counter", pid, "", name=title))
                 samples.append((track, int(view.block.ts_ns[row]), value))
@@ -202,7 +206,7 @@ class Feeder:
         named = [code for code, name in enumerate(block.names) if name in _METADATA]
         for row in rows[np.isin(block.name[rows], named)].tolist():
             try:
-                args = _DECODE_NAME_ARGS(view.args_of(row))
+                args = _DECODE_NAME_ARGS(view.block.args_text(row))
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
             pid, tid = (plain_id(part) for part in block.tracks[block.track[row]])
@@ -249,8 +253,7 @@ class _View:
         self.name_codes = builder.names.codes(block.names)
         self.category_codes = builder.categories.codes(self.category_texts)
         self.text_codes = {key: builder.texts[key].codes(texts) for key, texts in block.text_values.items()}
-        self._args_start = builder.spool.add(block.args, block.args_length)
-        self._local_start = np.cumsum(block.args_length, dtype=np.int64) - block.args_length
+        self._args_start = block.args_start + builder.spool.add(block.args)
 
     def labels(self, rows: Rows) -> dict[str, Column]:
         """Name, category and the place of the arguments."""
@@ -260,11 +263,6 @@ class _View:
             "args_start": self._args_start[rows],
             "args_length": self.block.args_length[rows],
         }
-
-    def args_of(self, row: int) -> bytes:
-        """Argument text of one event."""
-        start = int(self._local_start[row])
-        return self.block.args[start : start + int(self.block.args_length[row])]
 
 
 def _name_process(builder: TraceBuilder, pid: str, tid: str, args: _NameArgs) -> None:

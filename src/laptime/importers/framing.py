@@ -44,10 +44,14 @@ class EventFile:
 
     def __init__(self, stream: ByteStream, *, name: str) -> None:
         self._stream = stream
-        self._name = name
+        self.name = name
         self._buffer = b""
         self._offset = 0
+        self.plain_path: str | None = None
+        """Where the same bytes at the same offsets can be read again; None for compressed files and lines."""
         self.form = self._enter()
+        if stream.plain_path and self.form != "lines":
+            self.plain_path = stream.plain_path
         """object, list or lines"""
 
     def _enter(self) -> str:
@@ -107,7 +111,7 @@ class EventFile:
             if wanted > _LONGEST_EVENT:
                 raise LaptimeError(
                     f"an event longer than {_LONGEST_EVENT >> 20} MiB at byte {self._offset:,}",
-                    where=self._name,
+                    where=self.name,
                     remedy="check that the file is a trace",
                 )
             wanted *= 2

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from laptime.errors import LaptimeError
-from laptime.importers.chrome import ChromeJson, TorchKineto, rank_in_name
+from laptime.importers.chrome import ChromeJson, TorchKineto
+from laptime.importers.decoders import Decoders
 from laptime.importers.keys import run_key, trace_key
 from laptime.importers.progress import Progress, silent
 from laptime.importers.recognised import recognise
@@ -30,7 +32,7 @@ class Importer(Protocol):
         """Tells the format from the file's name and first MiB."""
         ...
 
-    def read(self, source: Source, builder: TraceBuilder, progress: Progress) -> None:
+    def read(self, source: Source, builder: TraceBuilder, progress: Progress, decoders: Decoders) -> None:
         """Pours the source into a builder."""
         ...
 
@@ -50,14 +52,17 @@ def open_run(
     *,
     workspace: Workspace | None = None,
     progress: Callable[[str], Progress] | None = None,
+    executor: Executor | None = None,
 ) -> Run:
-    """Opens a file, folder, glob or archive; imports what is new. Raises LaptimeError where nothing can be read."""
+    """Opens a file, folder, glob or archive; imports what is new. Raises LaptimeError where nothing can be read.
+
+    Large files are decoded by `executor` (any concurrent.futures.Executor), by default by processes of this machine.
+    """
     place = workspace or Workspace.choose(None, say=lambda _: None)
     sources = discover(path)
-    notes: list[dict[str, object]] = []
-    stored = [
-        entry for source in sources if (entry := _import(source, place, progress, notes, alone=len(sources) == 1))
-    ]
+    with Decoders(executor) as decoders:
+        imports = _Imports(place, decoders, progress or (lambda name: silent))
+        stored = [entry for source in sources if (entry := imports.ensure(source, alone=len(sources) == 1))]
     if not stored:
         raise LaptimeError(
             "no recording that laptime reads",
@@ -67,7 +72,7 @@ def open_run(
     traces = [_open_trace(entry, place) for entry in stored]
     traces.sort(key=lambda trace: (trace.rank is None, trace.rank or 0, trace.source))
     key = run_key(path, sources)
-    run = Run(str(path), traces, place.run_folder(key), notes)
+    run = Run(str(path), traces, place.run_folder(key), imports.notes)
     place.store_run(
         StoredRun(
             key=key,
@@ -88,54 +93,58 @@ def _open_trace(entry: _Stored, place: Workspace) -> Trace:
     return trace
 
 
-def _import(
-    source: Source,
-    place: Workspace,
-    progress: Callable[[str], Progress] | None,
-    notes: list[dict[str, object]],
-    *,
-    alone: bool,
-) -> _Stored | None:
-    """Imports one source unless it is there; unreadable ones are errors alone and notes among others."""
-    try:
-        key = trace_key(source)
-        if not place.has_trace(key):
-            _import_into(source, key, place, progress(source.name) if progress else silent)
-        return _Stored(source, key)
-    except OSError as error:
-        failure = LaptimeError(
-            error.strerror or "cannot be read", where=source.path, remedy="check the file and its permissions"
-        )
-    except LaptimeError as error:
-        failure = error
-    if alone:
-        raise failure
-    notes.append({"code": "other", "message": f"{source.name}: {failure.what}", "count": 1})
-    return None
+@dataclass
+class _Imports:
+    """Imports sources one by one, and notes those that cannot be read."""
+
+    place: Workspace
+    decoders: Decoders
+    progress: Callable[[str], Progress]
+    notes: list[dict[str, object]] = field(default_factory=list)
+
+    def ensure(self, source: Source, *, alone: bool) -> _Stored | None:
+        """The source's trace, imported unless it is there; what cannot be read is an error alone, else a note."""
+        try:
+            key = trace_key(source)
+            if not self.place.has_trace(key):
+                self._import(source, key)
+            return _Stored(source, key)
+        except OSError as error:
+            reason = error.strerror or "cannot be read"
+            failure = LaptimeError(reason, where=source.path, remedy="check the file and its permissions")
+        except LaptimeError as error:
+            failure = error
+        if alone:
+            raise failure
+        self.notes.append({"code": "other", "message": f"{source.name}: {failure.what}", "count": 1})
+        return None
+
+    def _import(self, source: Source, key: str) -> None:
+        importer = _importer_of(source)
+        with self.place.new_trace(key) as folder:
+            builder = TraceBuilder(folder)
+            try:
+                importer.read(source, builder, self.progress(source.name), self.decoders)
+                write_trace(build_tables(builder), folder)
+            finally:
+                builder.spool.discard()
 
 
-def _import_into(source: Source, key: str, place: Workspace, progress: Progress) -> None:
+def _importer_of(source: Source) -> Importer:
     head = source.head()
     if not head:
         raise LaptimeError(
             "the file is empty", where=source.name, remedy="record again, or check that the recorder finished"
         )
-    importer = next((importer for importer in IMPORTERS if importer.matches(head, source)), None)
-    if importer is None:
-        known = recognise(head, source)
-        raise LaptimeError(
-            known.what if known else "not a recording that laptime knows",
-            where=source.name,
-            remedy=known.remedy if known else "give a trace of torch.profiler or Chrome trace events (JSON)",
-        )
-    with place.new_trace(key) as folder:
-        builder = TraceBuilder(folder)
-        try:
-            importer.read(source, builder, progress)
-            builder.meta.setdefault("rank", rank_in_name(source))
-            write_trace(build_tables(builder), folder)
-        finally:
-            builder.spool.discard()
+    for importer in IMPORTERS:
+        if importer.matches(head, source):
+            return importer
+    known = recognise(head, source)
+    raise LaptimeError(
+        known.what if known else "not a recording that laptime knows",
+        where=source.name,
+        remedy=known.remedy if known else "give a trace of torch.profiler or Chrome trace events (JSON)",
+    )
 
 
 def _text_or_none(value: object) -> str | None:

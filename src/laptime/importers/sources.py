@@ -46,7 +46,7 @@ class Source:
         from laptime.importers.streams import ByteStream
 
         if self.member is None:
-            return ByteStream(self.path.open("rb"), size=self.path.stat().st_size)
+            return ByteStream(self.path.open("rb"), size=self.path.stat().st_size, path=str(self.path))
         if tarfile.is_tarfile(self.path):
             archive = tarfile.open(self.path)  # noqa: SIM115 -- lives as long as the stream
             handle = archive.extractfile(self.member)

@@ -14,6 +14,8 @@ import pyarrow as pa
 from isal import isal_zlib
 
 _READ_BYTES = 1 << 20
+_USUAL_RATIO = 15
+"""How much longer the text of a trace is than its compressed form, about."""
 _INFLATE_ERRORS: tuple[type[Exception], ...] = (
     isal_zlib.error,  # type: ignore[assignment]  # the stub takes the class for an instance
     EOFError,
@@ -61,13 +63,17 @@ class _Gzip:
 class ByteStream:
     """Reads a source front to back; knows where it is and whether the stored bytes ended too early."""
 
-    def __init__(self, handle: IO[bytes], *, size: int) -> None:
+    def __init__(self, handle: IO[bytes], *, size: int, path: str | None = None) -> None:
         self._handle = handle
         self._inflater: _Inflater = _Plain()
         self._buffer = b""
         self._ended = False
         self.size = size
         """Stored bytes of the source."""
+        self.inflated_size = size
+        """About how many bytes there are decompressed."""
+        self.plain_path = path
+        """Path of the file, if it is stored uncompressed."""
         self.position = 0
         """Decompressed bytes read so far."""
         self.stored_position = 0
@@ -80,16 +86,21 @@ class ByteStream:
         magic = self._handle.read(4)
         if magic[:2] == b"\x1f\x8b":
             self._inflater = _Gzip()
+            self.plain_path = None
+            self.inflated_size *= _USUAL_RATIO
         elif magic == b"\x28\xb5\x2f\xfd":
             rest = _Rejoined(magic, self._handle)
             self._handle = pa.CompressedInputStream(pa.PythonFile(rest, mode="r"), "zstd")
+            self.inflated_size *= _USUAL_RATIO
+            self.plain_path = None
             return
         self._take(magic)
 
     def _take(self, stored: bytes) -> None:
         self.stored_position += len(stored)
         try:
-            self._buffer += self._inflater.inflate(stored)
+            inflated = self._inflater.inflate(stored)
+            self._buffer = self._buffer + inflated if self._buffer else inflated
         except _INFLATE_ERRORS as error:
             self._ended = True
             self.damage = f"damaged compression after {self.stored_position:,} bytes ({error})"
@@ -100,7 +111,8 @@ class ByteStream:
         self._buffer = b""
         while missing > 0 and not self._ended:
             try:
-                stored = self._handle.read(min(_READ_BYTES, max(missing, 4096)))
+                size = missing if type(self._inflater) is _Plain else min(_READ_BYTES, max(missing, 4096))
+                stored = self._handle.read(size)
             except (OSError, EOFError, pa.ArrowException, zipfile.BadZipFile, tarfile.TarError) as error:
                 self.damage, self._ended = f"damaged compression ({error})", True
                 break
@@ -113,7 +125,7 @@ class ByteStream:
             pieces.append(self._buffer)
             missing -= len(self._buffer)
             self._buffer = b""
-        data = b"".join(pieces)
+        data = pieces[1] if len(pieces) == 2 and not pieces[0] else b"".join(pieces)
         data, self._buffer = data[:count], data[count:]
         self.position += len(data)
         return data

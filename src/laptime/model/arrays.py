@@ -11,3 +11,35 @@ Column: TypeAlias = np.ndarray[Any, Any]  # numpy's types cannot say "some numbe
 IntArray: TypeAlias = npt.NDArray[np.int64]
 CodeArray: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+
+def distinct_codes(codes: Column) -> tuple[IntArray, IntArray]:
+    """Distinct integers in order and the place of each value among them: np.unique, faster where the range is small."""
+    if not len(codes):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    least, most = int(codes.min()), int(codes.max())
+    if most - least > 4 * len(codes) + 1024:
+        values, place = np.unique(codes, return_inverse=True)
+        return values.astype(np.int64), place.reshape(-1)
+    present = np.zeros(most - least + 1, bool)
+    present[codes - least] = True
+    values = np.flatnonzero(present)
+    place_of = np.cumsum(present) - 1
+    return values + least, place_of[codes - least]
+
+
+def distinct_rows(keys: list[Column]) -> tuple[IntArray, IntArray]:
+    """First row of each distinct combination of integers, and each row's combination."""
+    combined = np.zeros(len(keys[0]), np.int64)
+    size = 1
+    for key in keys:
+        values, place = distinct_codes(key)
+        if size * len(values) >= 2**62:
+            combined = distinct_codes(combined)[1]
+            size = int(combined.max(initial=0)) + 1
+        combined = combined * len(values) + place
+        size *= max(len(values), 1)
+    used, place = distinct_codes(combined)
+    first = np.empty(len(used), np.int64)
+    first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+    return first, place

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from laptime.model import nesting
-from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray
+from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray, distinct_codes
 from laptime.model.builder import BASE_KIND_CODE, BASE_KINDS, TraceBuilder, Warnings
 from laptime.model.classify import CALL, kind_of
 from laptime.model.pairing import Pairs, pair_by_id, pair_nested
@@ -144,7 +144,7 @@ def _kinds(columns: dict[str, Column], builder: TraceBuilder) -> npt.NDArray[np.
     names = builder.names.texts
     has_args = columns["collective"] >= 0
     key = (columns["name"].astype(np.int64) * len(BASE_KINDS) + columns["kind"]) * 2 + has_args
-    distinct, place = np.unique(key, return_inverse=True)
+    distinct, place = distinct_codes(key)
     kinds = np.fromiter(
         (
             KIND_CODE[

@@ -43,6 +43,7 @@ _SLICE_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
 _POINT_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     **_SLICE_COLUMNS,
     "is_end": (np.bool_, 0),
+    "place": (np.int32, 0),
     "id": (np.int64, NULL),
     "order": (np.int64, 0),
 }

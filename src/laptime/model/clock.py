@@ -12,8 +12,6 @@ from decimal import Decimal, InvalidOperation
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from laptime.model.arrays import IntArray
 from laptime.model.schema import NULL
@@ -35,6 +33,9 @@ def ns_from_doubles(microseconds: npt.NDArray[np.float64]) -> IntArray:
 
 def ns_from_text(texts: Sequence[bytes]) -> IntArray:
     """Nanoseconds of decimal microsecond texts (`1712195478123456.75`, `"12"`, `1.5e3`); NULL for unreadable ones."""
+    import pyarrow as pa  # not at the top: processes that decode need it for few files
+    import pyarrow.compute as pc
+
     plain = pa.array(texts, pa.binary()).cast(pa.string(), safe=False)
     try:
         scaled = pc.multiply(plain.cast(pa.decimal128(25, 6)), pa.scalar(Decimal(1000), pa.decimal128(4, 0)))

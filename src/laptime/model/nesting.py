@@ -62,14 +62,12 @@ def depths(parents: IntArray) -> CodeArray:
 
 
 def nested_lanes(start: IntArray, end: IntArray, parents: IntArray, track: CodeArray) -> CodeArray:
-    """Lane of each host slice: 0; for one that crosses an open slice the first lane where it only nests or follows."""
+    """Lane of each host slice: 0 unless it crosses an open slice; then the first other where it nests or follows."""
     lane = np.zeros(len(track), np.int32)
     opened = open_at_start(start, end, parents, track)
-    crossing_tracks = np.unique(track[(opened >= 0) & (opened != parents)])
-    bounds = track_bounds(track)
-    for first, last in itertools.pairwise(bounds):
-        if track[first] in crossing_tracks:
-            lane[first:last] = _first_fitting_lanes(start[first:last].tolist(), end[first:last].tolist())
+    crossing = np.flatnonzero((opened >= 0) & (opened != parents))
+    for rows in np.split(crossing, np.flatnonzero(np.diff(track[crossing])) + 1):
+        lane[rows] = 1 + np.array(_first_fitting_lanes(start[rows].tolist(), end[rows].tolist()), np.int32)
     return lane
 
 

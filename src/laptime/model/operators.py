@@ -8,9 +8,8 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from laptime.model.arrays import CodeArray, IntArray
+from laptime.model.arrays import CodeArray, IntArray, distinct_rows
 from laptime.model.assembly import Assembled
 from laptime.model.builder import TraceBuilder
 from laptime.model.schema import KIND_CODE, KINDS
@@ -154,21 +153,6 @@ def _ops(
     op_of_slice[rows] = op_of_row
     chosen = np.stack([key[first] for key in [*keys, module]]) if len(rows) else np.empty((6, 0), np.int64)
     return op_of_slice, _ops_table(chosen, builder, modules.tolist())
-
-
-def distinct_rows(keys: list[npt.NDArray[np.generic]]) -> tuple[IntArray, IntArray]:
-    """First row of each distinct combination of codes (all >= -1), and each row's combination."""
-    combined = np.zeros(len(keys[0]), np.int64)
-    size = 1
-    for key in keys:
-        width = int(key.max(initial=-1)) + 2
-        if size * width >= 2**62:
-            combined = np.unique(combined, return_inverse=True)[1].astype(np.int64)
-            size = int(combined.max(initial=0)) + 1
-        combined = combined * width + (key.astype(np.int64) + 1)
-        size *= width
-    _, first, place = np.unique(combined, return_index=True, return_inverse=True)
-    return first, place
 
 
 def _ops_table(chosen: IntArray, builder: TraceBuilder, modules: list[str]) -> dict[str, list[object]]:

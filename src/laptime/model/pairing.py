@@ -24,19 +24,22 @@ class Pairs:
 
 
 def pair_nested(points: dict[str, Column], *, empty_name: int) -> Pairs:
-    """Pairs of begin and end events that nest on each track, in order of time, then of the file."""
-    order = np.lexsort((points["order"], points["start"], points["track"]))
+    """Pairs of begin and end events that nest on each (pid, tid), in order of time, then of the file.
+
+    End events need not repeat the category, so the place pairs them, not the track.
+    """
+    order = np.lexsort((points["order"], points["start"], points["place"]))
     matcher = _Matcher(last_ns=_latest(points))
     rows = zip(
         order.tolist(),
-        points["track"][order].tolist(),
+        points["place"][order].tolist(),
         points["start"][order].tolist(),
         points["is_end"][order].tolist(),
         points["name"][order].tolist(),
         strict=True,
     )
-    for row, track, ts, is_end, name in rows:
-        stack = matcher.stacks.setdefault(track, [])
+    for row, place, ts, is_end, name in rows:
+        stack = matcher.stacks.setdefault(place, [])
         if not is_end:
             stack.append((row, name, ts))
         else:

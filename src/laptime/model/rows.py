@@ -54,12 +54,12 @@ class TextSpool:
         self._handle: IO[bytes] = path.open("wb")
         self._size = 0
 
-    def add(self, texts: bytes, lengths: CodeArray) -> IntArray:
-        """Appends joined texts; returns where each begins."""
-        starts = np.cumsum(lengths, dtype=np.int64) - lengths + self._size
+    def add(self, texts: bytes) -> int:
+        """Appends texts; returns where they begin."""
+        begins = self._size
         self._handle.write(texts)
         self._size += len(texts)
-        return starts
+        return begins
 
     def reader(self) -> SpoolReader:
         """Ends writing and opens for reading."""

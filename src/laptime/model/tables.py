@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from laptime.model.arrays import CodeArray, Column
+from laptime.model.arrays import CodeArray, Column, distinct_codes
 from laptime.model.assembly import Assembled, assemble
 from laptime.model.builder import TraceBuilder
 from laptime.model.links import Flows, link
@@ -83,8 +83,7 @@ def nullable(column: Column, kind: pa.DataType, missing: int = NULL) -> pa.Array
 
 def coded(codes: Column, texts: list[str] | tuple[str, ...]) -> pa.DictionaryArray:
     """Arrow dictionary column that holds only the texts in use; a negative code is null."""
-    used, place = np.unique(codes, return_inverse=True)
-    place = place.reshape(-1).astype(np.int32)
+    used, place = distinct_codes(codes)
     has_null = int(len(used) > 0 and used[0] < 0)
     indices = pa.array(np.maximum(place - has_null, 0).astype(np.int32), mask=place < has_null)
     return pa.DictionaryArray.from_arrays(

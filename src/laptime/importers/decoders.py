@@ -1,0 +1,89 @@
+"""Decodes the blocks of large files in several processes, small ones in this one; either way in file order.
+
+Any `concurrent.futures.Executor` will do, a Dask cluster's too. By default processes are started when the first large
+file comes; below LARGE_BYTES one process is faster than starting others.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from types import TracebackType
+
+from laptime.errors import LaptimeError
+from laptime.importers.decoding import Decoded, decode_block, decode_part
+from laptime.importers.framing import Block, EventFile
+
+LARGE_BYTES = 64 << 20
+_MOST_WORKERS = 6
+_SPARE_TASKS = 2
+"""Tasks in flight beyond one per worker, so that none waits for its next block."""
+
+
+class Decoders:
+    """The processes of one import run; a context manager that ends them."""
+
+    def __init__(self, executor: Executor | None = None, *, workers: int | None = None) -> None:
+        self._workers = workers or min(_usable_cores(), _MOST_WORKERS)
+        self._executor = executor
+        self._own: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Decoders:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._own is not None:
+            self._own.shutdown(wait=True, cancel_futures=True)
+
+    def decode(self, file: EventFile, *, inflated_bytes: int) -> Iterator[tuple[Block, Decoded]]:
+        """Blocks of a file with their columns; `inflated_bytes` is about how much text there is."""
+        if inflated_bytes < LARGE_BYTES or (self._workers < 2 and self._executor is None):
+            for block in file.blocks():
+                yield block, block.decode()
+            return
+        try:
+            yield from self._decode_elsewhere(file)
+        except BrokenExecutor as error:
+            raise LaptimeError(
+                "a decoding process ended unexpectedly",
+                where=file.name,
+                remedy="free some memory and open the file again",
+            ) from error
+
+    def _decode_elsewhere(self, file: EventFile) -> Iterator[tuple[Block, Decoded]]:
+        executor = self._executor or self._start()
+        readable = file.plain_path if self._executor is None else None  # workers elsewhere may not see the file
+        running: deque[tuple[Block, Future[Decoded]]] = deque()
+        for block in file.blocks():
+            if block.last:  # may hold the end of the list: cheap, and its faults are looked at here
+                break
+            if readable is None:
+                future = executor.submit(decode_block, block.data)
+            else:
+                future = executor.submit(decode_part, readable, block.offset, len(block.data))
+            running.append((Block(b"", block.offset, last=False), future))
+            if len(running) >= self._workers + _SPARE_TASKS:
+                done, future = running.popleft()
+                yield done, future.result()
+        for done, future in running:
+            yield done, future.result()
+        yield block, block.decode()
+
+    def _start(self) -> ProcessPoolExecutor:
+        if self._own is None:
+            # Spawned, not forked: threads of Arrow may exist already, and forked locks stay locked.
+            context = multiprocessing.get_context("spawn")
+            self._own = ProcessPoolExecutor(
+                self._workers, mp_context=context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+            )  # Ctrl-C: the parent answers
+        return self._own
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
