@@ -7,6 +7,7 @@ of the device slices launched inside them, found through launch links.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from laptime.model.schema import KIND_CODE, KINDS, NULL, TRACK_KINDS
 from laptime.model.trace import Trace
 
 _THREAD = TRACK_KINDS.index("thread")
+
+_FRAMEWORK_FILE = re.compile(r"(?:^|/)(?:torch|torchvision|site-packages|dist-packages|lib/python3?[\d.]*)/")
 
 GROUPINGS = ("op-type", "name", "full-name", "kernel", "module", "shape", "source")
 COLUMNS = (
@@ -299,12 +302,15 @@ def _parsed(text: object) -> object:
 
 
 def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, _Groups]:
-    """By file and line of the innermost frame that lies in a file."""
+    """By file and line of the innermost frame outside the framework's own files; where there is none, of those."""
     stacks = trace.table("stacks").arrow().to_pydict()
     place: dict[int, str] = {}
+    inside_framework: dict[int, str] = {}
     for stack_id, file, line in zip(stacks["stack_id"], stacks["file"], stacks["line"], strict=True):
-        if file is not None and not file.startswith("<") and stack_id not in place:
-            place[stack_id] = f"{file}:{line}"
+        if file is None or file.startswith("<"):
+            continue
+        (inside_framework if _FRAMEWORK_FILE.search(file) else place).setdefault(stack_id, f"{file}:{line}")
+    place = {**inside_framework, **place}
     stack_id = np.where(trace.slices["stack_id"][ops] == NULL, -1, trace.slices["stack_id"][ops])
     index: dict[str, int] = {"[no call stack]": 0}
     used, which = np.unique(stack_id, return_inverse=True)

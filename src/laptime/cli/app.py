@@ -7,11 +7,12 @@ from typing import Any
 
 import typer
 
-from laptime.cli import importing, report
+from laptime.cli import export, importing, op, report, runs, sql, step
 
 _HELP = """Tells where each training step's time goes.
 
-  laptime trace.json.gz           the report of a recording (same as: laptime report)
+\b
+  laptime trace.json.gz           the report of a recording, as `laptime report`
   laptime step DIR                forward+backward, tail and gaps of each step
   laptime op DIR --by kernel      where device time goes, by kernel
   laptime report DIR --json       the same numbers for scripts
@@ -19,7 +20,12 @@ _HELP = """Tells where each training step's time goes.
 
 COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("report", report.command),
+    ("step", step.command),
+    ("op", op.command),
+    ("runs", runs.command),
     ("import", importing.command),
+    ("export", export.command),
+    ("sql", sql.command),
 )
 
 

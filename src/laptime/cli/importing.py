@@ -9,7 +9,9 @@ from laptime.cli.report import store_report
 def command(path: PathArgument, as_json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
     """Read a recording into the workspace, so that later commands open it at once.
 
-    Example: laptime import runs/ddp --workspace /tmp/laptime
+    \b
+    Examples:
+      laptime import runs/ddp --workspace /tmp/laptime
     """
     run = open_path(path, workspace)
     store_report(run)

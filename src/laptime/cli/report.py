@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 def command(path: PathArgument, as_json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
     """Say where each training step's time goes: compute, exposed communication, copies, and idle by cause.
 
-    Examples: laptime report trace.json.gz | laptime report runs/ddp --json
+    \b
+    Examples:
+      laptime report trace.json.gz
+      laptime report runs/ddp --json
     """
     result = stored_report(path, workspace) or store_report(open_path(path, workspace))
     if as_json:

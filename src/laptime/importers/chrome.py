@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from laptime.importers.categories import chrome_meaning, kineto_meaning
 from laptime.importers.decoders import Decoders
@@ -26,10 +27,12 @@ _KINETO = re.compile(
     rb'|"cat"\s*:\s*"(?:cpu_op|Operator|user_annotation|python_function|kernel|\w+_runtime|gpu_mem\w+)"'
     rb"|PyTorch Profiler|ProfilerStep#"
 )
+_OWN_CHROME = re.compile(rb'"laptimeFormat"\s*:\s*"chrome_trace"')
+"""laptime's own export of a trace whose writer is unknown."""
 _JSON_START = re.compile(rb"^(?:\xef\xbb\xbf)?\s*[\[{]")
 _RANK_IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
-_EPOCH_NS = 10**18
-"""Times above this (September 2001) are taken for wall clock time."""
+_REST_BLOCKS = 16
+"""Blocks after the event list in which its object's other keys are looked for."""
 
 
 class ChromeJson:
@@ -71,6 +74,7 @@ class ChromeJson:
             partial_at = None if decoded.partial_at is None else block.offset + decoded.partial_at
             progress(stream.stored_position, stream.size)
             if closed:
+                rest += b"" if block.last else b"".join(later.data for later, _ in islice(blocks, _REST_BLOCKS))
                 break
         add = builder.warnings.add
         add("invalid_json", "events with bad escapes, bare words or broken text; repaired", repaired)
@@ -114,6 +118,8 @@ class TorchKineto(ChromeJson):
 
     def matches(self, head: bytes, source: Source) -> bool:
         """Whether the first MiB holds trace events and something only PyTorch writes."""
+        if _OWN_CHROME.search(head, 0, 4096):
+            return False
         return bool(
             _JSON_START.match(head) and _KINETO.search(head) and (_EVENTS.search(head) or b"schemaVersion" in head)
         )

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from types import TracebackType
 
@@ -20,6 +20,7 @@ from laptime.importers.framing import Block, EventFile
 
 LARGE_BYTES = 64 << 20
 _MOST_WORKERS = 6
+_LONGEST_REJOINED = 64 << 20
 _SPARE_TASKS = 2
 """Tasks in flight beyond one per worker, so that none waits for its next block."""
 
@@ -44,11 +45,10 @@ class Decoders:
     def decode(self, file: EventFile, *, inflated_bytes: int) -> Iterator[tuple[Block, Decoded]]:
         """Blocks of a file with their columns; `inflated_bytes` is about how much text there is."""
         if inflated_bytes < LARGE_BYTES or (self._workers < 2 and self._executor is None):
-            for block in file.blocks():
-                yield block, block.decode()
+            yield from _rejoined((block, block.decode()) for block in file.blocks())
             return
         try:
-            yield from self._decode_elsewhere(file)
+            yield from _rejoined(self._decode_elsewhere(file))
         except BrokenExecutor as error:
             raise LaptimeError(
                 "a decoding process ended unexpectedly",
@@ -67,7 +67,7 @@ class Decoders:
                 future = executor.submit(decode_block, block.data)
             else:
                 future = executor.submit(decode_part, readable, block.offset, len(block.data))
-            running.append((Block(b"", block.offset, last=False), future))
+            running.append((block, future))
             if len(running) >= self._workers + _SPARE_TASKS:
                 done, future = running.popleft()
                 yield done, future.result()
@@ -83,6 +83,20 @@ class Decoders:
                 self._workers, mp_context=context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
             )  # Ctrl-C: the parent answers
         return self._own
+
+
+def _rejoined(pairs: Iterable[tuple[Block, Decoded]]) -> Iterator[tuple[Block, Decoded]]:
+    """Mends cuts that fell inside an event: its beginning goes before the next block, which is decoded anew."""
+    beginning = b""
+    for block, decoded in pairs:
+        if beginning:
+            block = Block(beginning + block.data, block.offset - len(beginning), last=block.last)
+            decoded = block.decode()
+        beginning = b""
+        if decoded.partial_at is not None and not block.last and len(block.data) < _LONGEST_REJOINED:
+            beginning = block.data[decoded.partial_at :]
+            decoded.partial_at = None
+        yield block, decoded
 
 
 def _usable_cores() -> int:

@@ -88,6 +88,9 @@ _LENIENT = json.JSONDecoder(strict=False)
 _FAULT = (msgspec.DecodeError, RecursionError)
 
 EVENT_BOUNDARY = re.compile(rb"\}\s*,\s*(?=\{\s*\")")
+_BETWEEN = " \t\r\n,"
+_LONGEST_TOKEN = len("false") + 1
+"""A literal, number or escape that is cut off is reported where it begins."""
 _TEXT_BOUNDARY = re.compile(r"\}\s*,?\s*(?=\{\s*\")")
 _BAD_ESCAPE = re.compile(r'\\(?:u(?![0-9a-fA-F]{4})|(?!["\\/bfnrtu]))')
 _BARE_WORD = re.compile(r"(?<=[:,\[])(\s*)(?!true\b|false\b|null\b)[A-Za-z+][\w/+.-]*(?=\s*[,}\]])")
@@ -410,6 +413,7 @@ class _Recovered:
 def _recover(block: bytes) -> _Recovered:
     found = _Recovered()
     text = block.decode("utf-8", "surrogateescape")
+    end_of_text = len(text.rstrip(_BETWEEN))
     position = 0
     while True:
         position = _skip(text, position)
@@ -418,14 +422,17 @@ def _recover(block: bytes) -> _Recovered:
         if text[position] == "]":
             found.rest, found.closed = text[position + 1 :].strip().encode("utf-8", "replace"), True
             return found
-        end = _element_end(text, position)
+        end, fault_at = _element_end(text, position)
         if end is not None:
             element = text[position:end]
             found.repaired += not _is_strict(element)
             found.add(element)
             position = end
-            continue
-        position = _recover_element(text, position, found)
+        elif fault_at >= end_of_text - _LONGEST_TOKEN:  # nothing is wrong but that the text ends here
+            found.partial_at = len(text[:position].encode("utf-8", "surrogateescape"))
+            return found
+        else:
+            position = _recover_element(text, position, found)
 
 
 def _recover_element(text: str, start: int, found: _Recovered) -> int:
@@ -433,7 +440,7 @@ def _recover_element(text: str, start: int, found: _Recovered) -> int:
     boundary = _TEXT_BOUNDARY.search(text, start)
     end = boundary.start() + 1 if boundary else len(text)
     mended = _BARE_WORD.sub(r"\1null", _BAD_ESCAPE.sub(r"\\\\", text[start:end]))
-    mended_end = _element_end(mended, 0)
+    mended_end, _ = _element_end(mended, 0)
     if mended_end is not None:
         found.repaired += 1
         found.add(mended[:mended_end])
@@ -450,16 +457,19 @@ def _recover_element(text: str, start: int, found: _Recovered) -> int:
 
 
 def _skip(text: str, position: int) -> int:
-    while position < len(text) and text[position] in " \t\r\n,":
+    while position < len(text) and text[position] in _BETWEEN:
         position += 1
     return position
 
 
-def _element_end(text: str, start: int) -> int | None:
+def _element_end(text: str, start: int) -> tuple[int | None, int]:
+    """Where the JSON value ends that starts here; else None and where its fault lies (the text's end: it was cut)."""
     try:
-        return _LENIENT.raw_decode(text, start)[1]
+        return _LENIENT.raw_decode(text, start)[1], -1
+    except json.JSONDecodeError as error:
+        return None, len(text) if error.msg.startswith("Unterminated string") else error.pos
     except (ValueError, RecursionError):
-        return None
+        return None, -1
 
 
 def _is_strict(text: str) -> bool:

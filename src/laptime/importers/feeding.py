@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -26,6 +27,18 @@ class _NameArgs(msgspec.Struct):
     sort_index: int | float | str | None = None
 
 
+class _TrackArgs(msgspec.Struct):
+    """The track that a row of laptime's own export was written from; see `laptime.exports.chrome_rows`."""
+
+    kind: Literal["thread", "stream", "annotation", "sync", "span"]
+    pid: str = ""
+    tid: str = ""
+    device: int | None = None
+    stream: int | None = None
+
+
+_OWN_TRACK = "laptime_track"
+_DECODE_TRACK_ARGS = msgspec.json.Decoder(_TrackArgs).decode
 _DECODE_NAME_ARGS = msgspec.json.Decoder(_NameArgs).decode
 
 
@@ -37,6 +50,7 @@ class Feeder:
         self._meaning_of = meaning_of
         self._meanings: dict[str, Meaning] = {}
         self._device_tracks: dict[tuple[str, int | None, int | None], int] = {}
+        self._declared: dict[tuple[str, str], TrackKey] = {}
         self._order = 0
         self.unknown = 0
         """Slices of categories that the dialect does not know."""
@@ -65,15 +79,17 @@ class Feeder:
         self._builder.points.append(len(rows), self._point_columns(view, rows, "E"))
 
     def _async_points(self, view: _View, rows: Rows) -> None:
-        columns = self._point_columns(view, rows, "eF")
-        columns["track"] = self._async_tracks(view, rows)
+        columns = self._point_columns(view, rows, "eF", self._async_tracks(view, rows))
         self._builder.async_points.append(len(rows), columns)
 
-    def _point_columns(self, view: _View, rows: Rows, end_letters: str) -> dict[str, Column]:
+    def _point_columns(
+        self, view: _View, rows: Rows, end_letters: str, tracks: CodeArray | None = None
+    ) -> dict[str, Column]:
         ends = [code for code, letter in enumerate(view.block.phases) if letter in end_letters]
         is_end = np.isin(view.block.phase[rows], ends)
         columns: dict[str, Column] = {}
-        for name, column in self._slice_columns(view, rows[~is_end]).items():
+        own_tracks = None if tracks is None else tracks[~is_end]
+        for name, column in self._slice_columns(view, rows[~is_end], own_tracks).items():
             columns[name] = np.zeros(len(rows), column.dtype)  # what an end event says of itself is not used
             columns[name][~is_end] = column
         columns["start"], columns["name"] = view.block.ts_ns[rows], view.name_codes[view.block.name[rows]]
@@ -84,7 +100,7 @@ class Feeder:
         columns["order"] = rows + self._order
         return columns
 
-    def _slice_columns(self, view: _View, rows: Rows) -> dict[str, Column]:
+    def _slice_columns(self, view: _View, rows: Rows, tracks: CodeArray | None = None) -> dict[str, Column]:
         block = view.block
         category = block.category[rows]
         meanings = [self._meaning(text) for text in view.category_texts]
@@ -92,7 +108,7 @@ class Feeder:
         unknown = np.array([not meaning.known for meaning in meanings], bool)
         self.unknown += int(np.count_nonzero(unknown[category]))
         columns: dict[str, Column] = {
-            "track": self._tracks(view, rows, meanings),
+            "track": self._tracks(view, rows, meanings) if tracks is None else tracks,
             "start": block.ts_ns[rows],
             "dur": block.dur_ns[rows],
             "kind": kinds[category],
@@ -126,6 +142,9 @@ class Feeder:
 
     def _track(self, kind: str, thread: tuple[object, object], device: int, stream: int) -> int:
         pid, tid = plain_id(thread[0]), plain_id(thread[1])
+        declared = self._declared.get((pid, tid))
+        if declared is not None:
+            return self._builder.tracks.code(declared)
         if kind not in _ON_DEVICE:
             return self._builder.tracks.code(TrackKey(_host_kind(kind, pid, tid), pid, tid))
         device_id = device if device != NULL else _number_in(pid)
@@ -185,8 +204,12 @@ class Feeder:
 
     def _places(self, view: _View) -> CodeArray:
         """The builder's place of each of the block's (pid, tid)."""
-        places = [self._builder.place(plain_id(pid), plain_id(tid)) for pid, tid in view.block.tracks]
+        places = [self._builder.place(*self._own_place(plain_id(pid), plain_id(tid))) for pid, tid in view.block.tracks]
         return np.array(places, np.int32)
+
+    def _own_place(self, pid: str, tid: str) -> tuple[str, str]:
+        declared = self._declared.get((pid, tid))
+        return (pid, tid) if declared is None else (declared.pid, declared.tid)
 
     def _counters(self, view: _View, rows: Rows) -> None:
         samples: list[tuple[int, int, float]] = []
@@ -203,6 +226,8 @@ class Feeder:
 
     def _metadata(self, view: _View, rows: Rows) -> None:
         block = view.block
+        if _OWN_TRACK in block.names:
+            self._declare_tracks(block, rows[block.name[rows] == block.names.index(_OWN_TRACK)])
         named = [code for code, name in enumerate(block.names) if name in _METADATA]
         for row in rows[np.isin(block.name[rows], named)].tolist():
             try:
@@ -211,6 +236,17 @@ class Feeder:
                 continue
             pid, tid = (plain_id(part) for part in block.tracks[block.track[row]])
             _METADATA[block.names[block.name[row]]](self._builder, pid, tid, args)
+
+    def _declare_tracks(self, block: Decoded, rows: Rows) -> None:
+        """Rows of laptime's own export belong to the tracks they were written from."""
+        for row in rows.tolist():
+            try:
+                args = _DECODE_TRACK_ARGS(block.args_text(row))
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+            pid, tid = (plain_id(part) for part in block.tracks[block.track[row]])
+            self._declared[pid, tid] = TrackKey(args.kind, args.pid, args.tid, args.device, args.stream)
+            self._builder.tracks.code(self._declared[pid, tid])
 
     def _others(self, view: _View, rows: Rows) -> None:
         objects = [code for code, letter in enumerate(view.block.phases) if letter in tuple("NODPcvVR(),")]

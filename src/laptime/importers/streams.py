@@ -64,7 +64,7 @@ class ByteStream:
     """Reads a source front to back; knows where it is and whether the stored bytes ended too early."""
 
     def __init__(self, handle: IO[bytes], *, size: int, path: str | None = None) -> None:
-        self._handle = handle
+        self._handle = self._stored = handle
         self._inflater: _Inflater = _Plain()
         self._buffer = b""
         self._ended = False
@@ -135,6 +135,7 @@ class ByteStream:
 
     def __exit__(self, *_: object) -> None:
         self._handle.close()
+        self._stored.close()
 
 
 class _Rejoined(io.RawIOBase):

@@ -149,6 +149,8 @@ def _ops(
     module = np.where(module_code[rows] >= 0, place[np.maximum(module_code[rows], 0)], -1)
     keys = [columns[name][rows] for name in ("name", "shapes", "dtypes", "collective", "kind")]
     first, op_of_row = distinct_rows([*keys, module])
+    order = np.argsort(first)  # ops are numbered as they appear
+    first, op_of_row = first[order], np.argsort(order)[op_of_row]
     op_of_slice = np.full(len(slices.end), -1, np.int32)
     op_of_slice[rows] = op_of_row
     chosen = np.stack([key[first] for key in [*keys, module]]) if len(rows) else np.empty((6, 0), np.int64)

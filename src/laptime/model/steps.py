@@ -222,7 +222,7 @@ def _inside_kind(slices: Assembled, rows: IntArray, kind: str) -> BoolArray:
     first = rows[0] if len(rows) else 0
     local_parent = slices.parent[rows] - first
     for _ in range(int(slices.depth[rows].max(initial=0))):
-        inherited = inside | ((local_parent >= 0) & inside[local_parent])
+        inherited = inside | ((local_parent >= 0) & inside[np.maximum(local_parent, 0)])
         if np.array_equal(inherited, inside):
             break
         inside = inherited

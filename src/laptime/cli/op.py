@@ -1,0 +1,99 @@
+"""`laptime op`: where time goes by operator, kernel, module, shape or source line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json
+
+_TORCH_SORTS = {
+    "cuda_time_total": ("device", "total_ns"),
+    "device_time_total": ("device", "total_ns"),
+    "xpu_time_total": ("device", "total_ns"),
+    "self_cuda_time_total": ("device", "self_ns"),
+    "self_device_time_total": ("device", "self_ns"),
+    "self_xpu_time_total": ("device", "self_ns"),
+    "cpu_time_total": ("host", "total_ns"),
+    "self_cpu_time_total": ("host", "self_ns"),
+    "cpu_time": ("host", "mean_ns"),
+    "cuda_time": ("device", "mean_ns"),
+}
+"""Names that torch's key_averages().table(sort_by=...) takes: where, and our column."""
+
+
+def command(
+    path: PathArgument,
+    by: Annotated[
+        str, typer.Option("--by", help="op-type, name, full-name, kernel, module, shape or source (file and line).")
+    ] = "op-type",
+    on: Annotated[
+        str | None,
+        typer.Option("--on", help="device or host; default: the device where there is one.", show_default=False),
+    ] = None,
+    sort: Annotated[
+        str, typer.Option("--sort", help="A column, or one of torch's names (cuda_time_total, ...).")
+    ] = "self_ns",
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Rows to show; all with --json, else 30.", show_default=False)
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter", metavar="COL=TEXT", help="Rows whose column contains the text (repeatable).", show_default=False
+        ),
+    ] = None,
+    rank: RankOption = None,
+    as_json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Say where time goes by operator type, operator, kernel, module, input shape or source line.
+
+    \b
+    Examples:
+      laptime op trace.json.gz --by kernel
+      laptime op DIR --by module --on host --sort total_ns
+    """
+    from laptime.analyses.operators import COLUMNS, GROUPINGS, operator_table
+
+    where, column = _TORCH_SORTS.get(sort.replace("-", "_"), (None, sort.replace("-", "_")))
+    _one_of(by, GROUPINGS, "--by")
+    _one_of(on, ("device", "host", None), "--on")
+    _one_of(column, COLUMNS, "--sort", also=tuple(_TORCH_SORTS))
+    run, trace = open_trace(path, workspace, rank)
+    table = operator_table(
+        trace,
+        by=by,
+        on=on or where,
+        sort=column,
+        limit=limit or (None if as_json else 30),
+        keep=_filter(keep or []),
+    )
+    if as_json:
+        result = {"schema_version": 1, "rank": trace.rank, "source": trace.source, "by": table.by, "on": table.on}
+        print_json({**result, "total_rows": table.total_rows, "rows": table.rows})
+        return
+    from laptime.cli.op_page import show
+
+    show(table, run.path)
+
+
+def _one_of(value: str | None, known: tuple[str | None, ...], option: str, also: tuple[str, ...] = ()) -> None:
+    if value not in known:
+        names = ", ".join(str(name) for name in (*known, *also) if name)
+        raise typer.BadParameter(f"{value!r} is none of: {names}", param_hint=option)
+
+
+def _filter(texts: list[str]) -> Any:  # a test of rows
+    wanted = []
+    for text in texts:
+        column, equals, part = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{text!r} is not COL=TEXT", param_hint="--filter")
+        wanted.append((column.strip().replace("-", "_"), part.strip().lower()))
+    from laptime.analyses.operators import COLUMNS
+
+    for column, _ in wanted:
+        _one_of(column, COLUMNS, "--filter")
+    return lambda row: all(part in str(row[column] or "").lower() for column, part in wanted)

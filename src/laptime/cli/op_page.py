@@ -1,0 +1,49 @@
+"""The operator table as text for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from laptime.analyses.operators import OperatorTable
+from laptime.cli.report_page import console
+from laptime.cli.units import share_text, shortened, time_text
+
+_FIXED_WIDTH = 52
+"""Width of all columns but the name."""
+_LEAST_NAME = 24
+
+
+def show(table: OperatorTable, path: str) -> None:
+    """Prints the rows, greatest first."""
+    page = console()
+    page.print(f"{shortened(path, 40)} by {table.by}, {table.on} time", style="bold")
+    if not table.rows:
+        page.print("no rows")
+        return
+    width = max(_LEAST_NAME, page.width - _FIXED_WIDTH)
+    grid = Table(box=None, padding=(0, 1, 0, 0), header_style="")
+    grid.add_column(table.by, no_wrap=True, width=width)
+    for title in ("count", "total", "self", "mean", "share"):
+        grid.add_column(title, justify="right", no_wrap=True)
+    for row in table.rows:
+        times = [
+            time_text(value) if isinstance(value := row[key], int) else "-"
+            for key in ("total_ns", "self_ns", "mean_ns")
+        ]
+        share = row["share"]
+        grid.add_row(
+            Text(shortened(_name(row), width)),
+            f"{row['count']:,}",
+            *times,
+            share_text(share, 1) if isinstance(share, float) else "-",
+        )
+    page.print(grid)
+    if table.total_rows > len(table.rows):
+        page.print(f"{table.total_rows - len(table.rows):,} more rows; choose with --limit, --filter or --json")
+
+
+def _name(row: dict[str, object]) -> str:
+    info = row["info"]
+    shapes = info.get("input_shapes") if isinstance(info, dict) else None
+    return f"{row['name']} {shapes}" if shapes else str(row["name"])

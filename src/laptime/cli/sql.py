@@ -1,0 +1,41 @@
+"""`laptime sql`: DuckDB over the tables of a run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_path, print_json
+
+
+def command(
+    path: PathArgument,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT statement.", show_default=False)],
+    rank: RankOption = None,
+    as_json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Ask the tables of a run by SQL: tracks, ops, slices, args, instants, flows, counters, allocations, steps, stacks.
+
+    \b
+    Examples:
+      laptime sql trace.json.gz "SELECT kind, sum(dur_ns) AS ns FROM slices GROUP BY kind ORDER BY ns DESC"
+    """
+    from laptime.model.query import run_query
+
+    table = run_query(open_path(path, workspace), query, rank=rank)
+    rows = [list(row.values()) for row in table.to_pylist()]
+    if as_json:
+        print_json({"schema_version": 1, "columns": table.column_names, "rows": rows})
+        return
+    from rich.table import Table
+
+    from laptime.cli.report_page import console
+
+    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in table.column_names:
+        grid.add_column(name)
+    for row in rows:
+        grid.add_row(*("" if value is None else str(value) for value in row))
+    console().print(grid)

@@ -1,0 +1,1 @@
+"""What others read: tables as CSV, a recording as Chrome trace events."""
