@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from laptime.cli.options import PathArgument, RankOption, WorkspaceOption, open_path, open_trace, say
+from laptime.cli.options import OneOfAllRanksOption, PathArgument, WorkspaceOption, open_path, open_trace, say
 from laptime.model.names import TABLES
 
 
@@ -19,12 +19,13 @@ def command(
     table: Annotated[
         str | None, typer.Option("--table", help=f"Table to write as CSV: {', '.join(TABLES)}.", show_default=False)
     ] = None,
-    rank: RankOption = None,
+    rank: OneOfAllRanksOption = None,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write a trace as Chrome JSON, which Perfetto opens, or one of its tables as CSV.
 
     In the Chrome JSON slices of one row only nest or follow, overlaps have rows of their own; it imports back equal.
+
     \b
     Examples:
       laptime export DIR -o rank0.json.gz --rank 0

@@ -24,6 +24,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout a
 RankOption = Annotated[
     int | None, typer.Option("--rank", help="Rank to look at; default: the first.", show_default=False)
 ]
+OneOfAllRanksOption = Annotated[
+    int | None, typer.Option("--rank", help="Only this rank; default: all.", show_default=False)
+]
 WorkspaceOption = Annotated[
     Path | None,
     typer.Option("--workspace", help="Folder for imported traces.", envvar=ENVIRONMENT, show_default=False),

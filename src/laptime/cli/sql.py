@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_path, print_json
+from laptime.cli.options import JsonOption, OneOfAllRanksOption, PathArgument, WorkspaceOption, open_path, print_json
 
 
 def command(
     path: PathArgument,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT statement.", show_default=False)],
-    rank: RankOption = None,
+    rank: OneOfAllRanksOption = None,
     as_json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -20,7 +20,7 @@ def command(
 
     \b
     Examples:
-      laptime sql trace.json.gz "SELECT kind, sum(dur_ns) AS ns FROM slices GROUP BY kind ORDER BY ns DESC"
+      laptime sql DIR "SELECT kind, sum(dur_ns) AS ns FROM slices GROUP BY 1"
     """
     from laptime.model.query import run_query
 
