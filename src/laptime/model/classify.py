@@ -122,6 +122,16 @@ def phase_root(kind: str, name: str) -> str | None:
     return None
 
 
+_FRAMEWORK_RANGE = re.compile(
+    r"^(?:\W*Call CompiledFxGraph|Torch-Compiled Region|CompiledFunction|TorchDynamo|(?:nccl|rccl|hccl|gloo|mpi|ucc|ccl):)"
+)
+
+
+def is_framework_range(name: str) -> bool:
+    """Whether a range was put there by the framework around one of its parts, once per layer or collective."""
+    return bool(_FRAMEWORK_RANGE.match(name))
+
+
 def is_autograd_node(name: str) -> bool:
     """Whether an op is one node of the backward pass."""
     return bool(_BACKWARD_NODE.search(name))

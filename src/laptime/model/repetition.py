@@ -16,7 +16,7 @@ import numpy as np
 
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.assembly import Assembled
-from laptime.model.classify import is_autograd_node, is_optimizer_step
+from laptime.model.classify import is_autograd_node, is_framework_range, is_optimizer_step
 from laptime.model.schema import KIND_CODE, NULL
 
 _WHOLE = 0.9
@@ -25,8 +25,8 @@ _REMNANT = 0.35
 """A rest with at most this share of the others' slices belongs to its neighbour."""
 _LEAST_CYCLES = 2
 _COVERAGE = 0.7
-"""Ranges and ops count as anchors only if their cycles fill at least this share of the thread's time: a layer that
-comes back inside one forward pass is no step."""
+"""Ranges and ops count as anchors only if their cycles fill at least this share of the thread's time and of its ranges
+or ops: a layer that comes back inside one forward pass is no step."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,8 @@ def _outermost(slices: Assembled, rows: IntArray) -> IntArray:
 def _range_anchor(slices: Assembled, names: list[str]) -> _Anchor | None:
     """A range of the user's that comes back at an even pace and fills the thread's time."""
     rows = np.flatnonzero(slices.on_thread & np.isin(slices.columns["kind"], [KIND_CODE["scope"], KIND_CODE["data"]]))
+    codes, place = np.unique(slices.columns["name"][rows], return_inverse=True)
+    rows = rows[np.array([not is_framework_range(names[code]) for code in codes.tolist()], bool)[place]]
     return _evenly_repeated(slices, rows, names, backward=None)
 
 
@@ -158,7 +160,8 @@ def _evenly_repeated(
         for places in _even_places(columns["name"][sequence]):
             starts = columns["start"][sequence[places]].astype(np.int64)
             covered = float(starts[-1] - starts[0]) * len(starts) / (len(starts) - 1)
-            if covered < _COVERAGE * extent or not _each_holds(starts, backward):
+            share = (places[-1] - places[0]) * len(places) / ((len(places) - 1) * len(sequence))
+            if covered < _COVERAGE * extent or share < _COVERAGE or not _each_holds(starts, backward):
                 continue
             rank = (round(covered / extent, 2), -int(places[0]))
             if best is None or rank > best:

@@ -15,6 +15,7 @@ from laptime.model.builder import TraceBuilder
 from laptime.model.links import Flows, link
 from laptime.model.memory import add_memory_counters, allocations_table
 from laptime.model.operators import Operators, find_operators
+from laptime.model.overruns import overrunning
 from laptime.model.rows import SpoolReader
 from laptime.model.schema import KINDS, NULL, PHASES, SCHEMAS
 from laptime.model.steps import Steps, find_steps, main_thread, slice_phases, slice_steps
@@ -220,12 +221,22 @@ def _steps(steps: Steps) -> pa.Table:
 
 
 def _warn_of_links(builder: TraceBuilder, slices: Assembled, flows: Flows) -> None:
-    linked = np.zeros(len(slices.end), bool)
-    linked[flows.to_id[flows.kind == "launch"]] = True
-    unlinked = int(np.count_nonzero(slices.device_work & ~linked))
-    builder.warnings.add(
-        "unlinked_device_ops", "device slices whose launch was not recorded; counted all the same", unlinked
+    launch = flows.kind == "launch"
+    from_id, to_id = flows.from_id[launch], flows.to_id[launch]
+    work, start = slices.device_work, slices.columns["start"]
+    linked = np.zeros(len(work), bool)
+    linked[to_id] = True
+    early = work[to_id] & (start[to_id] < start[from_id])
+    rows = np.flatnonzero(work)
+    long, _ = overrunning(
+        slices.columns["track"][rows], start[rows], slices.end[rows], slices.columns["correlation"][rows]
     )
+    for code, message, count in (
+        ("unlinked_device_ops", "device slices whose launch was not recorded; counted all the same", work & ~linked),
+        ("clock_disorder", "device slices that start before their launch call", early),
+        ("overrunning", "device slices that swallow many later ones; clipped in sums by name", long >= 0),
+    ):
+        builder.warnings.add(code, message, int(np.count_nonzero(count)))
 
 
 def _meta(builder: TraceBuilder, slices: Assembled, thread: int | None) -> dict[str, object]:
