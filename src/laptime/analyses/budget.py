@@ -12,8 +12,8 @@ import numpy as np
 from laptime.analyses.device import DeviceWork, device_rows, launch_of, work_of
 from laptime.analyses.intervals import EMPTY, Intervals, complement, join, subtract, union
 from laptime.model.arrays import BoolArray, IntArray
-from laptime.model.schema import KIND_CODE, NULL, TRACK_KINDS
 from laptime.model.trace import Trace
+from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
 
 _THREAD = TRACK_KINDS.index("thread")
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from laptime.analyses.intervals import Intervals, complement, intersect, join, subtract, union
 from laptime.model.arrays import BoolArray, IntArray
-from laptime.model.schema import DEVICE_WORK, KIND_CODE, NULL, TRACK_KINDS
 from laptime.model.trace import Trace
+from laptime.model.vocabulary import DEVICE_WORK, KIND_CODE, NULL, TRACK_KINDS
 
 _STREAM = TRACK_KINDS.index("stream")
 

@@ -17,8 +17,8 @@ from laptime.analyses.device import device_rows, launch_of
 from laptime.errors import LaptimeError
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.overruns import overrunning
-from laptime.model.schema import KIND_CODE, KINDS, NULL, TRACK_KINDS
 from laptime.model.trace import Trace
+from laptime.model.vocabulary import KIND_CODE, KINDS, NULL, TRACK_KINDS
 
 _THREAD = TRACK_KINDS.index("thread")
 

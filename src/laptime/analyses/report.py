@@ -14,8 +14,8 @@ from laptime.analyses.budget import Budget, step_budgets
 from laptime.analyses.device import device_rows, device_times, devices_of, work_of
 from laptime.analyses.operators import operator_table
 from laptime.analyses.recorded import not_recorded
-from laptime.model.schema import KIND_CODE, NULL, TRACK_KINDS
 from laptime.model.trace import Run, Trace
+from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
 
 SCHEMA_VERSION = 1
 TOP_OPS = 5

@@ -11,8 +11,8 @@ import numpy as np
 
 from laptime.analyses.averages import mean, mean_parts, quantile
 from laptime.errors import LaptimeError
-from laptime.model.schema import KIND_CODE, NULL, TRACK_KINDS
 from laptime.model.trace import Trace
+from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
 
 PARTS = ("interval_ns", "forward_backward_ns", "tail_ns", "total_ns")
 _STREAM, _THREAD = TRACK_KINDS.index("stream"), TRACK_KINDS.index("thread")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from laptime.cli.options import OneOfAllRanksOption, PathArgument, WorkspaceOption, open_path, open_trace, say
-from laptime.model.names import TABLES
+from laptime.model.vocabulary import TABLES
 
 
 def command(

@@ -30,8 +30,8 @@ import pyarrow.parquet as pq
 from laptime.exports.chrome_arrows import find_arrows
 from laptime.exports.chrome_rows import Rows, Track, json_text, lay_out, metadata_events, place_text, read_tracks
 from laptime.exports.outputs import Output, open_output
-from laptime.model.schema import FLOW_KINDS
 from laptime.model.trace import Trace
+from laptime.model.vocabulary import FLOW_KINDS
 
 IntArray = npt.NDArray[np.int64]
 

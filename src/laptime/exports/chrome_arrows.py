@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from laptime.exports.chrome_rows import Rows
 from laptime.model.nesting import Nest
-from laptime.model.schema import NULL
 from laptime.model.trace import Trace
+from laptime.model.vocabulary import NULL
 
 IntArray = npt.NDArray[np.int64]
 

@@ -8,9 +8,7 @@ call into typed structs; a block with a fault goes element by element, so that o
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -18,85 +16,27 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
+from laptime.importers.events import (
+    FAULTS,
+    MEMORY_COLUMNS,
+    MEMORY_EVENT,
+    Event,
+    Scalar,
+    SliceArgs,
+    decode_events,
+    decode_memory_args,
+    decode_one_memory_args,
+    decode_one_slice_args,
+    decode_raw_times,
+    decode_slice_args,
+)
+from laptime.importers.recovery import recover
 from laptime.model.arrays import CodeArray, IntArray, distinct_rows
 from laptime.model.clock import EXACT_DOUBLE_US, ns_from_doubles, ns_from_mixed, ns_from_text
-from laptime.model.schema import NULL
+from laptime.model.vocabulary import NULL
 
-_Scalar = int | float | str | bool | None
-_NO_TEXT = msgspec.Raw(b"")
 T = TypeVar("T")
 A = TypeVar("A")
-
-
-class _Event(msgspec.Struct, gc=False):
-    """One event; NULL stands for a missing number, so that a column of numbers needs no look at each value."""
-
-    ph: str = "X"
-    name: _Scalar = None
-    cat: str | None = None
-    pid: _Scalar = None
-    tid: _Scalar = None
-    ts: _Scalar = NULL
-    dur: _Scalar = NULL
-    id: int | float | str | None = NULL
-    args: msgspec.Raw = _NO_TEXT
-
-
-class _RawTimeEvent(_Event, gc=False):
-    """For files whose times are decimals that a double cannot hold."""
-
-    ts: msgspec.Raw = _NO_TEXT  # type: ignore[assignment]  # the same field, kept as text
-
-
-class _Args(msgspec.Struct, gc=False):
-    """The arguments of slices that become columns; all of them are also kept as text."""
-
-    correlation: _Scalar = NULL
-    external_id: _Scalar = msgspec.field(name="External id", default=NULL)
-    external_id_2021: _Scalar = msgspec.field(name="external id", default=NULL)
-    device: _Scalar = NULL
-    stream: _Scalar = NULL
-    bytes: _Scalar = NULL
-    size: _Scalar = NULL
-    shapes: msgspec.Raw = msgspec.field(name="Input Dims", default=_NO_TEXT)
-    shapes_2021: msgspec.Raw = msgspec.field(name="Input dims", default=_NO_TEXT)
-    dtypes: msgspec.Raw = msgspec.field(name="Input type", default=_NO_TEXT)
-    call_stack: str | None = msgspec.field(name="Call stack", default=None)
-    module: str | None = msgspec.field(name="Module Hierarchy", default=None)
-    collective: str | None = msgspec.field(name="Collective name", default=None)
-
-
-class _MemoryArgs(msgspec.Struct, gc=False):
-    """The arguments of memory events."""
-
-    address: _Scalar = msgspec.field(name="Addr", default=NULL)
-    memory_bytes: _Scalar = msgspec.field(name="Bytes", default=NULL)
-    total_allocated: _Scalar = msgspec.field(name="Total Allocated", default=NULL)
-    total_reserved: _Scalar = msgspec.field(name="Total Reserved", default=NULL)
-    device_type: _Scalar = msgspec.field(name="Device Type", default=NULL)
-    device_id: _Scalar = msgspec.field(name="Device Id", default=NULL)
-
-
-_DECODE = msgspec.json.Decoder(list[_Event]).decode
-_DECODE_RAW_TIME = msgspec.json.Decoder(list[_RawTimeEvent]).decode
-_DECODE_ONE = msgspec.json.Decoder(_Event).decode
-_DECODE_ARGS = msgspec.json.Decoder(list[_Args]).decode
-_DECODE_ONE_ARGS = msgspec.json.Decoder(_Args).decode
-_DECODE_MEMORY_ARGS = msgspec.json.Decoder(list[_MemoryArgs]).decode
-_DECODE_ONE_MEMORY_ARGS = msgspec.json.Decoder(_MemoryArgs).decode
-_LENIENT = json.JSONDecoder(strict=False)
-_FAULT = (msgspec.DecodeError, RecursionError)
-
-EVENT_BOUNDARY = re.compile(rb"\}\s*,\s*(?=\{\s*\")")
-_BETWEEN = " \t\r\n,"
-_LONGEST_TOKEN = len("false") + 1
-"""A literal, number or escape that is cut off is reported where it begins."""
-_TEXT_BOUNDARY = re.compile(r"\}\s*,?\s*(?=\{\s*\")")
-_BAD_ESCAPE = re.compile(r'\\(?:u(?![0-9a-fA-F]{4})|(?!["\\/bfnrtu]))')
-_BARE_WORD = re.compile(r"(?<=[:,\[])(\s*)(?!true\b|false\b|null\b)[A-Za-z+][\w/+.-]*(?=\s*[,}\]])")
-
-MEMORY_EVENT = "[memory]"
-MEMORY_COLUMNS = ("address", "memory_bytes", "total_allocated", "total_reserved", "device_type", "device_id")
 
 
 @dataclass(slots=True)
@@ -147,16 +87,16 @@ def decode_block(block: bytes, *, last: bool = False) -> Decoded:
     body, rest, closed = split_at_list_end(block) if last else (block, b"", False)
     text = _as_list(body)
     try:
-        events = _DECODE(text)
-    except (*_FAULT, UnicodeDecodeError):
-        recovered = _recover(block)
+        events = decode_events(text)
+    except FAULTS:
+        recovered = recover(block)
         decoded = _columns(recovered.events, recovered.times)
         decoded.rest, decoded.closed = recovered.rest, recovered.closed
         decoded.bad, decoded.repaired, decoded.partial_at = recovered.bad, recovered.repaired, recovered.partial_at
         return decoded
     times: list[object] = [event.ts for event in events]
     if _needs_text(times):
-        times = [bytes(event.ts) for event in _DECODE_RAW_TIME(text)]
+        times = [bytes(event.ts) for event in decode_raw_times(text)]
     decoded = _columns(events, times)
     decoded.rest, decoded.closed = rest, closed
     return decoded
@@ -193,7 +133,7 @@ def split_at_list_end(block: bytes) -> tuple[bytes, bytes, bool]:
 def _completes_object(after: bytes) -> bool:
     try:
         msgspec.json.decode(b"{" + after.lstrip(b", \r\n\t"), type=dict[str, msgspec.Raw])
-    except _FAULT:
+    except FAULTS:
         return False
     return True
 
@@ -208,7 +148,7 @@ def _needs_text(times: Sequence[object]) -> bool:
 # ---- columns ----
 
 
-def _columns(events: Sequence[_Event], times: Sequence[object]) -> Decoded:
+def _columns(events: Sequence[Event], times: Sequence[object]) -> Decoded:
     count = len(events)
     phase, phases = _interned([event.ph for event in events])
     name, names = _interned([event.name for event in events])
@@ -258,15 +198,15 @@ def _add_arg_columns(decoded: Decoded, rows: IntArray) -> None:
     is_memory = np.isin(decoded.name[rows], memory_names) if memory_names else np.zeros(len(rows), bool)
     events = rows[is_memory]
     if len(events):
-        memory = _decode_args(decoded, events, _DECODE_MEMORY_ARGS, _DECODE_ONE_MEMORY_ARGS)
+        memory = _decode_args(decoded, events, decode_memory_args, decode_one_memory_args)
         for key in MEMORY_COLUMNS:
             decoded.memory[key] = int_column([getattr(args, key) for args in memory])
     decoded.memory_rows = events
     rows = rows[~is_memory]
-    _add_slice_args(decoded, rows, _decode_args(decoded, rows, _DECODE_ARGS, _DECODE_ONE_ARGS))
+    _add_slice_args(decoded, rows, _decode_args(decoded, rows, decode_slice_args, decode_one_slice_args))
 
 
-def _add_slice_args(decoded: Decoded, rows: IntArray, args: Sequence[_Args]) -> None:
+def _add_slice_args(decoded: Decoded, rows: IntArray, args: Sequence[SliceArgs]) -> None:
     count = len(decoded)
     numbers = {
         "correlation": int_column([a.correlation for a in args]),
@@ -291,7 +231,7 @@ def _add_slice_args(decoded: Decoded, rows: IntArray, args: Sequence[_Args]) -> 
         decoded.texts[key] = codes
 
 
-def _first_known(values: list[_Scalar], others: list[_Scalar]) -> IntArray:
+def _first_known(values: list[Scalar], others: list[Scalar]) -> IntArray:
     first, second = int_column(values), int_column(others)
     return np.where(first == NULL, second, first)
 
@@ -319,7 +259,7 @@ def _decode_args(
     blobs = [] if whole else [decoded.args_text(row) for row in rows.tolist()]
     try:
         return many(b"[" + (decoded.args if whole else b",".join(blobs)) + b"]")
-    except (*_FAULT, UnicodeDecodeError):
+    except FAULTS:
         return [_odd_args(decoded.args_text(row), one) for row in rows.tolist()]
 
 
@@ -327,11 +267,11 @@ def _odd_args(blob: bytes, one: Callable[[bytes], A]) -> A:
     """Arguments that are no object, or hold a known name with an unknown type, give what can be read."""
     try:
         return one(blob)
-    except (*_FAULT, UnicodeDecodeError):
+    except FAULTS:
         pass
     try:
         fields = msgspec.json.decode(blob, type=dict[str, msgspec.Raw])
-    except (*_FAULT, UnicodeDecodeError):
+    except FAULTS:
         return one(b"{}")
     readable = {name: raw for name, raw in fields.items() if _is_readable(name, raw, one)}
     return one(msgspec.json.encode(readable))
@@ -340,7 +280,7 @@ def _odd_args(blob: bytes, one: Callable[[bytes], A]) -> A:
 def _is_readable(name: str, raw: msgspec.Raw, one: Callable[[bytes], A]) -> bool:
     try:
         one(b"{" + msgspec.json.encode(name) + b":" + bytes(raw) + b"}")
-    except (*_FAULT, UnicodeDecodeError):
+    except FAULTS:
         return False
     return True
 
@@ -385,159 +325,3 @@ def _time_column(values: Sequence[object]) -> IntArray:
 
 _MOST_US = 9 * 10**15
 """Whole microseconds up to here fit int64 nanoseconds."""
-
-
-# ---- faults ----
-
-
-@dataclass(slots=True)
-class _Recovered:
-    events: list[_Event] = field(default_factory=list)
-    times: list[object] = field(default_factory=list)
-    rest: bytes = b""
-    closed: bool = False
-    bad: int = 0
-    repaired: int = 0
-    partial_at: int | None = None
-
-    def add(self, text: str) -> None:
-        """Takes an element whose JSON is sound; `text` is exactly its text."""
-        event, time = _read_event(text)
-        if event is None:
-            self.bad += 1
-            return
-        self.events.append(event)
-        self.times.append(time)
-
-
-def _recover(block: bytes) -> _Recovered:
-    found = _Recovered()
-    text = block.decode("utf-8", "surrogateescape")
-    end_of_text = len(text.rstrip(_BETWEEN))
-    position = 0
-    while True:
-        position = _skip(text, position)
-        if position >= len(text):
-            return found
-        if text[position] == "]":
-            found.rest, found.closed = text[position + 1 :].strip().encode("utf-8", "replace"), True
-            return found
-        end, fault_at = _element_end(text, position)
-        if end is not None:
-            element = text[position:end]
-            found.repaired += not _is_strict(element)
-            found.add(element)
-            position = end
-        elif fault_at >= end_of_text - _LONGEST_TOKEN:  # nothing is wrong but that the text ends here
-            found.partial_at = len(text[:position].encode("utf-8", "surrogateescape"))
-            return found
-        else:
-            position = _recover_element(text, position, found)
-
-
-def _recover_element(text: str, start: int, found: _Recovered) -> int:
-    """Mends or drops the element that starts here; returns where the next one does."""
-    boundary = _TEXT_BOUNDARY.search(text, start)
-    end = boundary.start() + 1 if boundary else len(text)
-    mended = _BARE_WORD.sub(r"\1null", _BAD_ESCAPE.sub(r"\\\\", text[start:end]))
-    mended_end, _ = _element_end(mended, 0)
-    if mended_end is not None:
-        found.repaired += 1
-        found.add(mended[:mended_end])
-        if not boundary:  # keep what follows the mended element: the end of the list and the keys after it
-            remaining = mended[mended_end:].strip()
-            found.closed = remaining.startswith("]")
-            found.rest = remaining[1:].strip().encode("utf-8", "replace") if found.closed else b""
-        return end
-    if boundary:
-        found.bad += 1
-    else:
-        found.partial_at = len(text[:start].encode("utf-8", "surrogateescape"))
-    return end
-
-
-def _skip(text: str, position: int) -> int:
-    while position < len(text) and text[position] in _BETWEEN:
-        position += 1
-    return position
-
-
-def _element_end(text: str, start: int) -> tuple[int | None, int]:
-    """Where the JSON value ends that starts here; else None and where its fault lies (the text's end: it was cut)."""
-    try:
-        return _LENIENT.raw_decode(text, start)[1], -1
-    except json.JSONDecodeError as error:
-        return None, len(text) if error.msg.startswith("Unterminated string") else error.pos
-    except (ValueError, RecursionError):
-        return None, -1
-
-
-def _is_strict(text: str) -> bool:
-    try:
-        msgspec.json.decode(text.encode("utf-8", "surrogateescape"), type=msgspec.Raw)
-        text.encode("utf-8")
-    except (*_FAULT, UnicodeError):
-        return False
-    return True
-
-
-def _read_event(text: str) -> tuple[_Event | None, object]:
-    clean = text.encode("utf-8", "replace")
-    event: _Event | None
-    try:
-        event = _DECODE_ONE(clean)
-    except (*_FAULT, UnicodeDecodeError):
-        event = _coerce(text)
-    if event is None:
-        return None, None
-    return event, _exact_time(clean, event.ts)
-
-
-def _exact_time(clean: bytes, time: object) -> object:
-    if type(time) is float and not abs(time) < EXACT_DOUBLE_US:
-        try:
-            raw = msgspec.json.decode(clean, type=_RawTimeEvent).ts
-        except _FAULT:
-            return time
-        return bytes(raw).decode("ascii", "replace")
-    return time
-
-
-def _coerce(text: str) -> _Event | None:
-    """An event out of lenient JSON: NaN and infinite numbers, control characters, values of unexpected types."""
-    try:
-        fields = _LENIENT.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(fields, dict):
-        return None
-    fields = {_text(key): _finite(value) for key, value in fields.items()}
-    scalars = {key: value for key, value in fields.items() if value is None or isinstance(value, (str, int, float))}
-    kept = {key: scalars.get(key) for key in ("name", "cat", "pid", "tid", "ts", "dur", "id")}
-    category = kept["cat"]
-    args = fields.get("args")
-    return _Event(
-        ph=str(scalars.get("ph") or "X"),
-        name=kept["name"],
-        cat=None if category is None else str(category),
-        pid=kept["pid"],
-        tid=kept["tid"],
-        ts=NULL if kept["ts"] is None else kept["ts"],
-        dur=NULL if kept["dur"] is None else kept["dur"],
-        id=NULL if kept["id"] is None or isinstance(kept["id"], bool) else kept["id"],
-        args=_NO_TEXT if args is None else msgspec.Raw(json.dumps(args).encode("utf-8", "replace")),
-    )
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, dict):
-        return {_text(key): _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return _text(value) if isinstance(value, str) else value
-
-
-def _text(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -12,8 +12,8 @@ from laptime.importers.categories import Meaning
 from laptime.importers.decoding import Decoded
 from laptime.model.arrays import CodeArray, Column, IntArray, distinct_rows
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
-from laptime.model.schema import NULL, TRACK_KINDS
 from laptime.model.tracks import TrackKey, plain_id
+from laptime.model.vocabulary import NULL, TRACK_KINDS
 
 Rows = IntArray
 

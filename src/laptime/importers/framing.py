@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import msgspec
 
 from laptime.errors import LaptimeError
-from laptime.importers.decoding import EVENT_BOUNDARY, Decoded, decode_block
+from laptime.importers.decoding import Decoded, decode_block
+from laptime.importers.events import EVENT_BOUNDARY
 from laptime.importers.streams import ByteStream
 
 BLOCK_BYTES = 4 << 20

@@ -12,7 +12,7 @@ from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray, distinc
 from laptime.model.builder import BASE_KIND_CODE, BASE_KINDS, TraceBuilder, Warnings
 from laptime.model.classify import CALL, kind_of
 from laptime.model.pairing import Pairs, pair_by_id, pair_nested
-from laptime.model.schema import DEVICE_WORK, KIND_CODE, NULL
+from laptime.model.vocabulary import DEVICE_WORK, KIND_CODE, NULL
 
 
 @dataclass

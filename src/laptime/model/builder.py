@@ -16,8 +16,8 @@ import numpy as np
 from laptime.model.arrays import CodeArray, Column
 from laptime.model.classify import CALL
 from laptime.model.rows import Rows, TextSpool
-from laptime.model.schema import KINDS, NULL
 from laptime.model.tracks import Tracks
+from laptime.model.vocabulary import KINDS, NULL
 
 BASE_KINDS = (*KINDS, CALL)
 BASE_KIND_CODE = {name: code for code, name in enumerate(BASE_KINDS)}

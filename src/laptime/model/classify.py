@@ -123,7 +123,8 @@ def phase_root(kind: str, name: str) -> str | None:
 
 
 _FRAMEWORK_RANGE = re.compile(
-    r"^(?:\W*Call CompiledFxGraph|Torch-Compiled Region|CompiledFunction|TorchDynamo|(?:nccl|rccl|hccl|gloo|mpi|ucc|ccl):)"
+    r"^(?:\W*Call CompiledFxGraph|Torch-Compiled Region|CompiledFunction|TorchDynamo"
+    r"|(?:nccl|rccl|hccl|gloo|mpi|ucc|ccl):)"
 )
 
 

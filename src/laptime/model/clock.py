@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from laptime.model.arrays import IntArray
-from laptime.model.schema import NULL
+from laptime.model.vocabulary import NULL
 
 EXACT_DOUBLE_US = float(2**43)
 """Largest microsecond value whose nanoseconds survive a trip through a double."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from laptime.model.arrays import Column, IntArray
 from laptime.model.assembly import Assembled
-from laptime.model.schema import KIND_CODE, NULL
+from laptime.model.vocabulary import KIND_CODE, NULL
 
 _LAUNCH_FLOWS = frozenset({"ac2g", "async_cpu_to_gpu", "async_gpu", "async"})
 _FORWARD_BACKWARD_FLOWS = frozenset({"fwdbwd", "fwd_bwd", "forward_backward"})

@@ -9,8 +9,8 @@ import numpy as np
 from laptime.model.arrays import Column, IntArray
 from laptime.model.assembly import Assembled
 from laptime.model.builder import TraceBuilder
-from laptime.model.schema import NULL
 from laptime.model.tracks import TrackKey
+from laptime.model.vocabulary import NULL
 
 DEVICE_TYPES = {
     0: "cpu",

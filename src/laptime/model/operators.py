@@ -12,7 +12,7 @@ import numpy as np
 from laptime.model.arrays import CodeArray, IntArray, distinct_rows
 from laptime.model.assembly import Assembled
 from laptime.model.builder import TraceBuilder
-from laptime.model.schema import KIND_CODE, KINDS
+from laptime.model.vocabulary import KIND_CODE, KINDS
 
 _PYTHON_FRAME = re.compile(r"^(?P<file>.+?)\((?P<line>\d+)\): (?P<function>.*)$", re.DOTALL)
 _MODULE = "nn.Module: "

@@ -6,7 +6,7 @@ import numpy as np
 
 from laptime.model.arrays import CodeArray, IntArray
 from laptime.model.nesting import track_bounds
-from laptime.model.schema import NULL
+from laptime.model.vocabulary import NULL
 
 SWALLOWED = 8
 """A slice that holds at least this many later slices of its stream, of other correlations, is overrunning."""

@@ -17,7 +17,7 @@ import numpy as np
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.assembly import Assembled
 from laptime.model.classify import is_autograd_node, is_framework_range, is_optimizer_step
-from laptime.model.schema import KIND_CODE, NULL
+from laptime.model.vocabulary import KIND_CODE, NULL
 
 _WHOLE = 0.9
 """A cycle with at least this share of the others' slices is whole."""

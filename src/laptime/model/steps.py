@@ -15,7 +15,7 @@ from laptime.model.builder import Warnings
 from laptime.model.classify import is_autograd_node, is_optimizer_step, is_profiler_step, phase_root, step_number
 from laptime.model.links import Flows
 from laptime.model.repetition import find_cycles
-from laptime.model.schema import KIND_CODE, NULL, PHASE_CODE
+from laptime.model.vocabulary import KIND_CODE, NULL, PHASE_CODE
 
 _NEARLY_EMPTY = 0.1
 """A last marked step with less than this share of the others' slices and duration was cut by the end of the window."""

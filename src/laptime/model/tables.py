@@ -17,9 +17,10 @@ from laptime.model.memory import add_memory_counters, allocations_table
 from laptime.model.operators import Operators, find_operators
 from laptime.model.overruns import overrunning
 from laptime.model.rows import SpoolReader
-from laptime.model.schema import KINDS, NULL, PHASES, SCHEMAS
+from laptime.model.schema import SCHEMAS
 from laptime.model.steps import Steps, find_steps, main_thread, slice_phases, slice_steps
 from laptime.model.tracks import TrackKey
+from laptime.model.vocabulary import KINDS, NULL, PHASES
 
 ARGS_ROWS = 16 << 10
 """Rows per group of the args table."""
@@ -226,7 +227,8 @@ def _warn_of_links(builder: TraceBuilder, slices: Assembled, flows: Flows) -> No
     work, start = slices.device_work, slices.columns["start"]
     linked = np.zeros(len(work), bool)
     linked[to_id] = True
-    early = work[to_id] & (start[to_id] < start[from_id])
+    timed = slices.columns["dur"] != NULL
+    early = (work & timed)[to_id] & (start[to_id] < start[from_id])
     rows = np.flatnonzero(work)
     long, _ = overrunning(
         slices.columns["track"][rows], start[rows], slices.end[rows], slices.columns["correlation"][rows]

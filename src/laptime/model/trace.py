@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from laptime.model.arrays import Column, IntArray
-from laptime.model.schema import FLOW_KINDS, KINDS, NULL, PHASES, SCHEMAS, TRACK_KINDS
+from laptime.model.schema import SCHEMAS
+from laptime.model.vocabulary import FLOW_KINDS, KINDS, NULL, PHASES, TRACK_KINDS
 
 _CLOSED_LISTS = {"kind": KINDS, "phase": PHASES}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from laptime.model.schema import NULL, TRACK_KINDS
+from laptime.model.vocabulary import NULL, TRACK_KINDS
 
 
 @dataclass(frozen=True)
