@@ -14,3 +14,11 @@ class LaptimeError(Exception):
         self.where = str(where)
         self.remedy = remedy
         super().__init__(f"{what}: {self.where}: {remedy}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuilt, (self.what, self.where, self.remedy))
+
+
+def _rebuilt(what: str, where: str, remedy: str) -> LaptimeError:
+    """An error that came from another process."""
+    return LaptimeError(what, where=where, remedy=remedy)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from laptime.analyses.device import device_rows, launch_of
 from laptime.errors import LaptimeError
@@ -48,6 +49,11 @@ class OperatorTable:
     on: str
     total_rows: int
     rows: list[dict[str, object]]
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table, `info` as JSON text; `.to_pandas()` makes a data frame of it."""
+        plain = [{**row, "info": None if row["info"] is None else json.dumps(row["info"])} for row in self.rows]
+        return pa.Table.from_pylist(plain)
 
 
 @dataclass(frozen=True)

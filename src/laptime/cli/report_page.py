@@ -16,14 +16,15 @@ Json = dict[str, Any]  # the report's JSON
 _BAR_WIDTH = 72
 _NAME_WIDTH = 44
 _PARTS = (
-    ("compute_ns", "compute", "green"),
-    ("communication_exposed_ns", "exposed communication", "magenta"),
-    ("copy_exposed_ns", "exposed copies", "blue"),
-    ("idle_data_wait_ns", "idle: waiting for data", "red"),
-    ("idle_sync_ns", "idle: after a host sync", "yellow"),
-    ("idle_launch_ns", "idle: launched late by the host", "bright_yellow"),
-    ("idle_other_ns", "idle: other", "bright_black"),
+    ("compute_ns", "compute", "█", "green"),
+    ("communication_exposed_ns", "exposed communication", "▓", "magenta"),
+    ("copy_exposed_ns", "exposed copies", "▚", "blue"),
+    ("idle_data_wait_ns", "idle: waiting for data", "░", "red"),
+    ("idle_sync_ns", "idle: after a host sync", "╳", "yellow"),
+    ("idle_launch_ns", "idle: launched late by the host", "▒", "bright_yellow"),
+    ("idle_other_ns", "idle: other", "·", "bright_black"),
 )
+"""Key of the budget, its name, and how it is drawn: the block tells the parts apart where there is no colour."""
 _HOST_NAMES = {
     "compute_ns": "inside operators",
     "communication_exposed_ns": "communication",
@@ -31,7 +32,6 @@ _HOST_NAMES = {
     "idle_data_wait_ns": "waiting for data",
     "idle_other_ns": "outside operators",
 }
-_BLOCK = "█"
 
 
 def console() -> Console:
@@ -77,8 +77,8 @@ def headline(rank: Json, *, many: bool) -> str:
     if summary is None:
         return _headline_without_steps(rank, where)
     budget = summary["budget"]
-    names = {key: _part_name(key, name, budget["basis"]) for key, name, _ in _PARTS}
-    parts = sorted(((budget[key] or 0, key) for key, _, _ in _PARTS), reverse=True)
+    names = {key: _part_name(key, name, budget["basis"]) for key, name, _, _ in _PARTS}
+    parts = sorted(((budget[key] or 0, key) for key, _, _, _ in _PARTS), reverse=True)
     shares = [f"{share_text(ns, budget['total_ns'])} {names[key]}" for ns, key in parts[:3] if ns > 0]
     inferred = "" if rank["steps"][0]["source"] == "marked" else " (inferred: no step was marked)"
     steps = f"{summary['steps_used']} step{'s' if summary['steps_used'] != 1 else ''}"
@@ -103,15 +103,15 @@ def _show_budget(page: Console, rank: Json) -> None:
     total = budget["total_ns"]
     basis = "device" if budget["basis"] == "device" else "main thread (no device was recorded)"
     page.print(f"Step budget on the {basis}, mean {time_text(total)}", style="bold")
-    page.print(_bar([(budget[key] or 0, style) for key, _, style in _PARTS], total))
+    page.print(_bar([(budget[key] or 0, block, style) for key, _, block, style in _PARTS], total))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column()
     table.add_column(justify="right")
     table.add_column(justify="right")
-    for key, name, style in _PARTS:
+    for key, name, block, style in _PARTS:
         if budget[key] is None or (budget["basis"] == "host" and key == "copy_exposed_ns"):
             continue
-        label = Text(f"{_BLOCK} ", style=style).append(_part_name(key, name, budget["basis"]), style="default")
+        label = Text(f"{block} ", style=style).append(_part_name(key, name, budget["basis"]), style="default")
         table.add_row(label, time_text(budget[key]), share_text(budget[key], total))
     if budget["compile_ns"]:
         table.add_row(
@@ -121,13 +121,13 @@ def _show_budget(page: Console, rank: Json) -> None:
     page.print()
 
 
-def _bar(parts: list[tuple[int, str]], total: int) -> Text:
+def _bar(parts: list[tuple[int, str, str]], total: int) -> Text:
     """The parts to scale; each part that is there has at least its rounded share."""
     bar, shown, used = Text(), 0, 0
-    for ns, style in parts:
+    for ns, block, style in parts:
         shown += ns
         width = round(_BAR_WIDTH * shown / total) - used if total else 0
-        bar.append(_BLOCK * width, style=style)
+        bar.append(block * width, style=style)
         used += width
     return bar
 

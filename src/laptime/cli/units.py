@@ -27,11 +27,11 @@ def size_text(count: int | None) -> str:
 
 
 def share_text(part: int | float | None, whole: int | float | None) -> str:
-    """`12.3 %`; a dash for unknown."""
+    """`12.3%`; a dash for unknown."""
     if part is None or not whole:
         return "-"
     share = 100 * part / whole
-    return "< 0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
+    return "<0.1%" if 0 < share < 0.05 else f"{share:.1f}%"
 
 
 def _three_digits(value: float) -> str:

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from types import TracebackType
 
@@ -55,6 +55,11 @@ class Decoders:
                 where=file.name,
                 remedy="free some memory and open the file again",
             ) from error
+
+    def for_many(self, inflated_bytes: Sequence[int]) -> Executor | None:
+        """Where to import several files at once; None where one after the other is as fast."""
+        worth_it = len(inflated_bytes) > 1 and sum(inflated_bytes) >= LARGE_BYTES > max(inflated_bytes, default=0)
+        return self._start() if worth_it and self._workers > 1 and self._executor is None else None
 
     def _decode_elsewhere(self, file: EventFile) -> Iterator[tuple[Block, Decoded]]:
         executor = self._executor or self._start()

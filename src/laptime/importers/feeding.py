@@ -310,7 +310,10 @@ def _label_process(builder: TraceBuilder, pid: str, tid: str, args: _NameArgs) -
 
 
 def _name_thread(builder: TraceBuilder, pid: str, tid: str, args: _NameArgs) -> None:
-    builder.tracks.thread_names[pid, tid] = plain_id(args.name)
+    name = plain_id(args.name)
+    known = builder.tracks.thread_names.get((pid, tid), "")
+    if not known or name != builder.tracks.process_names.get(pid):  # a thread's own name counts before its process's
+        builder.tracks.thread_names[pid, tid] = name
 
 
 def _sort_process(builder: TraceBuilder, pid: str, tid: str, args: _NameArgs) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from isal import isal_zlib
 
 _READ_BYTES = 1 << 20
-_USUAL_RATIO = 15
+USUAL_RATIO = 15
 """How much longer the text of a trace is than its compressed form, about."""
 _INFLATE_ERRORS: tuple[type[Exception], ...] = (
     isal_zlib.error,  # type: ignore[assignment]  # the stub takes the class for an instance
@@ -87,11 +87,11 @@ class ByteStream:
         if magic[:2] == b"\x1f\x8b":
             self._inflater = _Gzip()
             self.plain_path = None
-            self.inflated_size *= _USUAL_RATIO
+            self.inflated_size *= USUAL_RATIO
         elif magic == b"\x28\xb5\x2f\xfd":
             rest = _Rejoined(magic, self._handle)
             self._handle = pa.CompressedInputStream(pa.PythonFile(rest, mode="r"), "zstd")
-            self.inflated_size *= _USUAL_RATIO
+            self.inflated_size *= USUAL_RATIO
             self.plain_path = None
             return
         self._take(magic)

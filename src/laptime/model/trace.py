@@ -159,6 +159,12 @@ class Run:
     notes: list[dict[str, object]] = field(default_factory=list)
     """Warnings about the run itself, as `{code, message, count}`."""
 
+    def sql(self, query: str, *, rank: int | None = None) -> pa.Table:
+        """One SELECT over the tables of all ranks (or one), by DuckDB; `.to_pandas()` makes it a data frame."""
+        from laptime.model.query import run_query
+
+        return run_query(self, query, rank=rank)
+
     def trace_of(self, rank: int | None) -> Trace:
         """The first trace of a rank; without a rank the first of all."""
         for trace in self.traces:

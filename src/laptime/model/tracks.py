@@ -75,6 +75,8 @@ class Tracks:
             return f"annotations of {own or f'stream {key.tid}'}"
         if key.kind == "sync":
             return f"waits of {own or f'stream {key.tid}'}"
+        if key.kind == "span":
+            return own or key.tid or key.pid or "recorder"
         return own or (f"thread {key.tid}" if key.tid else key.pid)
 
 
