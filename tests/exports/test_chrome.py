@@ -101,7 +101,7 @@ def test_crossing_slices_get_a_tid_of_their_own(tmp_path: Path, workspace: Works
     assert_only_nests_or_follows(events_of(target))
     assert_equal_traces(first, second)
     tids = {event["name"]: event["tid"] for event in events_of(target) if event["ph"] == "X"}
-    assert [tids[name] for name in ("a", "b", "c")] == [1, "1 lane 1", 1]
+    assert [tids[name] for name in ("a", "b", "c")] == [1, "1 lane 1", "1 lane 1"]
     assert [tids[name] for name in ("k1", "k2")] == [7, "7 lane 1"]
     assert [tids[name] for name in ("r1", "r2", "w")] == ["7 annotations", "7 annotations lane 1", "7 waits"]
 

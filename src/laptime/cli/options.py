@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from laptime.model.trace import Run, Trace
 
 PathArgument = Annotated[
-    str, typer.Argument(metavar="PATH", help="A file, folder, glob or archive.", show_default=False)
+    str, typer.Argument(metavar="PATH", help="A file, folder, glob, archive or imported run.", show_default=False)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
 RankOption = Annotated[

@@ -35,7 +35,8 @@ def stored_report(path: str, folder: Path | None) -> dict[str, object] | None:
     from laptime.importers.sources import discover
 
     place = open_workspace(folder)
-    key = run_key(path, discover(path))
+    known = None if Path(path).exists() else place.find(path)
+    key = known.key if known else run_key(path, discover(path))
     stored = place.read_result(key, _result_name()) if place.is_whole(key) else None
     if stored is not None and isinstance(run := stored.get("run"), dict):
         run["path"] = path

@@ -21,7 +21,6 @@ from laptime.importers.events import (
     MEMORY_COLUMNS,
     MEMORY_EVENT,
     Event,
-    Scalar,
     SliceArgs,
     decode_events,
     decode_memory_args,
@@ -30,7 +29,7 @@ from laptime.importers.events import (
     decode_raw_times,
     decode_slice_args,
 )
-from laptime.importers.recovery import recover
+from laptime.importers.recovery import recover, split_at_list_end
 from laptime.model.arrays import CodeArray, IntArray, distinct_rows
 from laptime.model.clock import EXACT_DOUBLE_US, ns_from_doubles, ns_from_mixed, ns_from_text
 from laptime.model.vocabulary import NULL
@@ -117,27 +116,6 @@ def _as_list(body: bytes) -> bytes:
     return b"".join((b"[", memoryview(body)[:end], b"]"))
 
 
-def split_at_list_end(block: bytes) -> tuple[bytes, bytes, bool]:
-    """Splits the last block into events and what follows the list's `]`; (block, b"", False) where no end is found."""
-    end = len(block)
-    for _ in range(256):
-        end = block.rfind(b"]", 0, end)
-        if end < 0:
-            break
-        after = block[end + 1 :].strip()
-        if after in (b"", b"}") or (after.startswith(b",") and _completes_object(after)):
-            return block[:end], after, True
-    return block, b"", False
-
-
-def _completes_object(after: bytes) -> bool:
-    try:
-        msgspec.json.decode(b"{" + after.lstrip(b", \r\n\t"), type=dict[str, msgspec.Raw])
-    except FAULTS:
-        return False
-    return True
-
-
 def _needs_text(times: Sequence[object]) -> bool:
     """Whether a time is a decimal beyond what a double holds to the nanosecond."""
     if float not in set(map(type, times)):
@@ -169,7 +147,7 @@ def _columns(events: Sequence[Event], times: Sequence[object]) -> Decoded:
         track=track.astype(np.int32),
         ts_ns=_time_column(times),
         dur_ns=_time_column([event.dur for event in events]),
-        id=int_column([event.id for event in events]),
+        id=id_column([event.id for event in events]),
         numbers={},
         texts={},
         args=args,
@@ -210,10 +188,12 @@ def _add_slice_args(decoded: Decoded, rows: IntArray, args: Sequence[SliceArgs])
     count = len(decoded)
     numbers = {
         "correlation": int_column([a.correlation for a in args]),
-        "external_id": _first_known([a.external_id for a in args], [a.external_id_2021 for a in args]),
+        "external_id": _first_known(
+            int_column([a.external_id for a in args]), int_column([a.external_id_2021 for a in args])
+        ),
         "device": int_column([a.device for a in args]),
         "stream": int_column([a.stream for a in args]),
-        "bytes": _first_known([a.bytes for a in args], [a.size for a in args]),
+        "bytes": _first_known(int_column([a.bytes for a in args]), int_column([a.size for a in args])),
     }
     for key, values in numbers.items():
         column = np.full(count, NULL, np.int64)
@@ -231,8 +211,7 @@ def _add_slice_args(decoded: Decoded, rows: IntArray, args: Sequence[SliceArgs])
         decoded.texts[key] = codes
 
 
-def _first_known(values: list[Scalar], others: list[Scalar]) -> IntArray:
-    first, second = int_column(values), int_column(others)
+def _first_known(first: IntArray, second: IntArray) -> IntArray:
     return np.where(first == NULL, second, first)
 
 
@@ -285,26 +264,37 @@ def _is_readable(name: str, raw: msgspec.Raw, one: Callable[[bytes], A]) -> bool
     return True
 
 
-def int_column(values: Sequence[object]) -> IntArray:
-    """64-bit integers of a JSON column; texts that are no number get a stable hash, nothing becomes NULL."""
+def int_column(values: Sequence[object], as_int: Callable[[object], int] | None = None) -> IntArray:
+    """64-bit integers of a JSON column; NULL for what is no number or does not fit."""
     if set(map(type, values)) <= {int}:
         try:
             return np.array(values, np.int64)
         except OverflowError:
             pass
-    return np.fromiter((_as_int(value) for value in values), np.int64, len(values))
+    return np.fromiter(map(as_int or _as_int, values), np.int64, len(values))
+
+
+def id_column(values: Sequence[object]) -> IntArray:
+    """Ids of a JSON column as 64-bit integers: equal ids, equal numbers; texts and huge numbers get a stable hash."""
+    return int_column(values, _as_id)
 
 
 def _as_int(value: object) -> int:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return NULL
-    if isinstance(value, (int, float)):
-        return int(value) if abs(value) < 2**63 or value == NULL else NULL
-    try:
-        number = int(str(value), 0)
-    except ValueError:
-        return int.from_bytes(hashlib.blake2b(str(value).encode(), digest_size=7).digest(), "big")
-    return number if abs(number) < 2**63 else NULL
+    if isinstance(value, str):
+        try:
+            value = int(value, 0)
+        except ValueError:
+            return NULL
+    return int(value) if isinstance(value, (int, float)) and (abs(value) < 2**63 or value == NULL) else NULL
+
+
+def _as_id(value: object) -> int:
+    number = _as_int(value)
+    if number != NULL or value is None or value == NULL or value == "":
+        return number
+    return int.from_bytes(hashlib.blake2b(str(value).encode("utf-8", "replace"), digest_size=7).digest(), "big")
 
 
 def _time_column(values: Sequence[object]) -> IntArray:

@@ -71,16 +71,18 @@ class EventFile:
                 self.head = self._buffer[: match.start()]
                 self._drop(match.end())
                 return "object"
-            if len(self._buffer) < size or size > _HEAD_LIMIT:
-                break
             size *= 4
-            self._fill(size)
+            if size > _HEAD_LIMIT or not self._fill(size):
+                break
         self.head = b""
         return "lines"
 
-    def _fill(self, count: int) -> None:
-        if len(self._buffer) < count:
-            self._buffer += self._stream.read(count - len(self._buffer))
+    def _fill(self, count: int) -> bool:
+        """Reads until the buffer holds `count` bytes; False where nothing is left to read."""
+        missing = count - len(self._buffer)
+        more = self._stream.read(missing) if missing > 0 else b""
+        self._buffer += more
+        return bool(more)
 
     def _drop(self, count: int) -> None:
         self._buffer = self._buffer[count:]
@@ -103,11 +105,11 @@ class EventFile:
     def _next_cut(self, boundary: re.Pattern[bytes]) -> int | None:
         wanted = BLOCK_BYTES + _SEARCH_BYTES
         while True:
-            self._fill(wanted)
+            grown = self._fill(wanted)
             match = boundary.search(self._buffer, BLOCK_BYTES)
             if match:
                 return match.end()
-            if len(self._buffer) < wanted:
+            if not grown and len(self._buffer) < wanted:
                 return None
             if wanted > _LONGEST_EVENT:
                 raise LaptimeError(

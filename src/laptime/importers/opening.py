@@ -55,11 +55,16 @@ def open_run(
     progress: Callable[[str], Progress] | None = None,
     executor: Executor | None = None,
 ) -> Run:
-    """Opens a file, folder, glob or archive; imports what is new. Raises LaptimeError where nothing can be read.
+    """Opens a file, folder, glob or archive, or an imported run by its key or name; imports what is new.
+
+    Raises LaptimeError where nothing can be read.
 
     Large files are decoded by `executor` (any concurrent.futures.Executor), by default by processes of this machine.
     """
     place = workspace or Workspace.choose(None, say=lambda _: None)
+    known = None if Path(path).exists() else place.find(str(path))
+    if known is not None:
+        return _reopened(known, place)
     sources = discover(path)
     with Decoders(executor) as decoders:
         imports = _Imports(place, decoders, progress or (lambda name: silent))
@@ -71,27 +76,46 @@ def open_run(
             where=path,
             remedy="give a trace of torch.profiler or Chrome trace events (JSON)",
         )
-    traces = [_open_trace(entry, place) for entry in stored]
-    traces.sort(key=lambda trace: (trace.rank is None, trace.rank or 0, trace.source))
-    key = run_key(path, sources)
-    run = Run(str(path), traces, place.run_folder(key), imports.notes)
+    return _stored_run(path, run_key(path, sources), stored, place, imports.notes)
+
+
+def _stored_run(
+    path: str | Path, key: str, stored: Sequence[_Stored], place: Workspace, notes: list[dict[str, object]]
+) -> Run:
+    """The run of these traces, in order of rank, then name; also lists it in the workspace."""
+    traces = {entry.key: _open_trace(entry.key, entry.source.name, place) for entry in stored}
+    keys = sorted(traces, key=lambda each: _order(traces[each]))
+    first = traces[keys[0]].meta
     place.store_run(
         StoredRun(
             key=key,
             path=str(Path(path).absolute()),
             name=Path(path).name or str(path),
-            format=str(traces[0].meta["format"]),
-            framework=_text_or_none(traces[0].meta.get("framework")),
-            traces=[entry.key for entry in stored],
+            format=str(first["format"]),
+            framework=_text_or_none(first.get("framework")),
+            traces=keys,
+            sources=[traces[each].source for each in keys],
             imported_unix=time.time(),
         )
     )
-    return run
+    return Run(str(path), [traces[each] for each in keys], place.run_folder(key), notes)
 
 
-def _open_trace(entry: _Stored, place: Workspace) -> Trace:
-    trace = read_trace(place.trace_folder(entry.key))
-    trace.meta["source"] = entry.source.name
+def _reopened(run: StoredRun, place: Workspace) -> Run:
+    """An imported run by its key or name, whether or not its recording is still there."""
+    if not place.is_whole(run.key):
+        raise LaptimeError("the import is not whole", where=run.name, remedy=f"open {run.path} again")
+    traces = [_open_trace(key, name, place) for key, name in zip(run.traces, run.sources, strict=True)]
+    return Run(run.name, traces, place.run_folder(run.key))
+
+
+def _order(trace: Trace) -> tuple[bool, int, str]:
+    return (trace.rank is None, trace.rank or 0, trace.source)
+
+
+def _open_trace(key: str, source_name: str, place: Workspace) -> Trace:
+    trace = read_trace(place.trace_folder(key))
+    trace.meta["source"] = source_name
     return trace
 
 

@@ -29,12 +29,16 @@ def _is_nsys(head: bytes, name: str) -> bool:
     return name.endswith((".nsys-rep", ".qdrep", ".qdstrm"))
 
 
+def _is_database(head: bytes, name: str) -> bool:
+    return head.startswith(b"SQLite format 3")
+
+
 def _is_nsys_sqlite(head: bytes, name: str) -> bool:
-    return head.startswith(b"SQLite format 3") and not name.endswith(("rocpd", ".rpd"))
+    return _is_database(head, name) and (b"CUPTI_ACTIVITY" in head or b"NVTX_EVENTS" in head)
 
 
 def _is_rocpd(head: bytes, name: str) -> bool:
-    return head.startswith(b"SQLite format 3")
+    return _is_database(head, name) and (b"rocpd_" in head or name.endswith((".rocpd", ".rpd")))
 
 
 def _is_rocprofv3(head: bytes, name: str) -> bool:

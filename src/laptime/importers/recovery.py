@@ -17,8 +17,9 @@ _LENIENT = json.JSONDecoder(strict=False)
 _BETWEEN = " \t\r\n,"
 _LONGEST_TOKEN = len("false") + 1
 """A literal, number or escape that is cut off is reported where it begins."""
+_MOST_BRACKETS = 256
 _TEXT_BOUNDARY = re.compile(r"\}\s*,?\s*(?=\{\s*\")")
-_BAD_ESCAPE = re.compile(r'\\(?:u(?![0-9a-fA-F]{4})|(?!["\\/bfnrtu]))')
+_ESCAPE = re.compile(r'\\(?P<sound>["\\/bfnrt]|u[0-9a-fA-F]{4})?')
 _BARE_WORD = re.compile(r"(?<=[:,\[])(\s*)(?!true\b|false\b|null\b)[A-Za-z+][\w/+.-]*(?=\s*[,}\]])")
 
 
@@ -71,7 +72,7 @@ def _recover_element(text: str, start: int, found: Recovered) -> int:
     """Mends or drops the element that starts here; returns where the next one does."""
     boundary = _TEXT_BOUNDARY.search(text, start)
     end = boundary.start() + 1 if boundary else len(text)
-    mended = _BARE_WORD.sub(r"\1null", _BAD_ESCAPE.sub(r"\\\\", text[start:end]))
+    mended = _BARE_WORD.sub(r"\1null", _ESCAPE.sub(_mended_escape, text[start:end]))
     mended_end, _ = _element_end(mended, 0)
     if mended_end is not None:
         found.repaired += 1
@@ -83,9 +84,40 @@ def _recover_element(text: str, start: int, found: Recovered) -> int:
         return end
     if boundary:
         found.bad += 1
+        return end
+    _, rest, closed = split_at_list_end(text[start:].encode("utf-8", "replace"))
+    found.closed, found.rest = closed, rest
+    if closed:
+        found.bad += 1
     else:
         found.partial_at = len(text[:start].encode("utf-8", "surrogateescape"))
     return end
+
+
+def _mended_escape(match: re.Match[str]) -> str:
+    """A sound escape as it is; a lone backslash doubled."""
+    return match[0] if match["sound"] else "\\\\"
+
+
+def split_at_list_end(block: bytes) -> tuple[bytes, bytes, bool]:
+    """Splits the last block into events and what follows the list's `]`; (block, b"", False) where no end is found."""
+    end = len(block)
+    for _ in range(_MOST_BRACKETS):
+        end = block.rfind(b"]", 0, end)
+        if end < 0:
+            break
+        after = block[end + 1 :].strip()
+        if after in (b"", b"}") or (after.startswith(b",") and _completes_object(after)):
+            return block[:end], after, True
+    return block, b"", False
+
+
+def _completes_object(after: bytes) -> bool:
+    try:
+        msgspec.json.decode(b"{" + after.lstrip(b", \r\n\t"), type=dict[str, msgspec.Raw])
+    except FAULTS:
+        return False
+    return True
 
 
 def _skip(text: str, position: int) -> int:

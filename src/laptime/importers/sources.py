@@ -52,9 +52,9 @@ class Source:
             handle = archive.extractfile(self.member)
             if handle is None:
                 raise LaptimeError("no file of that name in the archive", where=self.name, remedy="check the archive")
-            return ByteStream(handle, size=archive.getmember(self.member).size)
+            return ByteStream(handle, size=archive.getmember(self.member).size, owner=archive)
         zipped = zipfile.ZipFile(self.path)
-        return ByteStream(zipped.open(self.member), size=zipped.getinfo(self.member).file_size)
+        return ByteStream(zipped.open(self.member), size=zipped.getinfo(self.member).file_size, owner=zipped)
 
     def head(self) -> bytes:
         """The first MiB, decompressed."""
@@ -67,10 +67,10 @@ def discover(path: str | os.PathLike[str]) -> list[Source]:
     text = os.fspath(path)
     found = Path(text)
     if not found.exists() and glob.has_magic(text):
-        matches = sorted(Path(match) for match in glob.glob(text, recursive=True))
+        matches = sorted({Path(match) for match in glob.glob(text, recursive=True)})
         if not matches:
             raise LaptimeError("nothing matches the pattern", where=text, remedy="check the pattern")
-        return [source for match in matches for source in _sources_of(match)]
+        return list(dict.fromkeys(source for match in matches for source in _sources_of(match)))
     if not found.exists():
         raise LaptimeError("no such file or folder", where=text, remedy="check the path")
     return list(_sources_of(found))

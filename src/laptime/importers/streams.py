@@ -29,6 +29,12 @@ class _Inflater(Protocol):
     def finished(self) -> bool: ...
 
 
+class Closable(Protocol):
+    """An archive that stays open while one of its members is read."""
+
+    def close(self) -> None: ...
+
+
 class _Plain:
     finished = True
 
@@ -63,8 +69,9 @@ class _Gzip:
 class ByteStream:
     """Reads a source front to back; knows where it is and whether the stored bytes ended too early."""
 
-    def __init__(self, handle: IO[bytes], *, size: int, path: str | None = None) -> None:
+    def __init__(self, handle: IO[bytes], *, size: int, path: str | None = None, owner: Closable | None = None) -> None:
         self._handle = self._stored = handle
+        self._owner = owner
         self._inflater: _Inflater = _Plain()
         self._buffer = b""
         self._ended = False
@@ -136,6 +143,8 @@ class ByteStream:
     def __exit__(self, *_: object) -> None:
         self._handle.close()
         self._stored.close()
+        if self._owner is not None:
+            self._owner.close()
 
 
 class _Rejoined(io.RawIOBase):

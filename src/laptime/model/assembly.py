@@ -80,7 +80,7 @@ def _nested(columns: dict[str, Column], track_order: list[int], kinds: Column, o
     track, start = columns["track"], columns["start"]
     end = np.where(columns["dur"] == NULL, start, start + columns["dur"]).astype(np.int64)
     laned = np.isin(kinds[track], ["stream", "async", "sync"])
-    parent = nesting.containing_parents(track, end)
+    parent = nesting.containing_parents(track, start, end)
     parent[laned] = -1
     depth = nesting.depths(parent)
     lane = nesting.nested_lanes(start, end, parent, track)

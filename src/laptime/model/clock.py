@@ -7,8 +7,9 @@ fractional part is exact.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ EXACT_DOUBLE_US = float(2**43)
 """Largest microsecond value whose nanoseconds survive a trip through a double."""
 _MAX_US = 9.2e15
 """Microseconds beyond this (year 2261) do not fit int64 nanoseconds."""
+_MAX_DIGITS = 16
+_PLAIN_DECIMALS = re.compile(rb"(?:-?\d{1,15}(?:\.\d{1,9})?\n|-?[1-8]\d{15}(?:\.\d{1,9})?\n)*")
+"""Lines of decimals without exponents that fit; all else is read one by one."""
 
 
 def ns_from_doubles(microseconds: npt.NDArray[np.float64]) -> IntArray:
@@ -33,16 +37,14 @@ def ns_from_doubles(microseconds: npt.NDArray[np.float64]) -> IntArray:
 
 def ns_from_text(texts: Sequence[bytes]) -> IntArray:
     """Nanoseconds of decimal microsecond texts (`1712195478123456.75`, `"12"`, `1.5e3`); NULL for unreadable ones."""
+    if not _PLAIN_DECIMALS.fullmatch(b"\n".join(texts) + b"\n"):
+        return np.fromiter((_ns_of_odd_text(text) for text in texts), np.int64, len(texts))
     import pyarrow as pa  # not at the top: processes that decode need it for few files
     import pyarrow.compute as pc
 
-    plain = pa.array(texts, pa.binary()).cast(pa.string(), safe=False)
-    try:
-        scaled = pc.multiply(plain.cast(pa.decimal128(25, 6)), pa.scalar(Decimal(1000), pa.decimal128(4, 0)))
-        rounded = pc.round(scaled, 0, "half_up").cast(pa.int64())
-    except pa.ArrowInvalid:
-        return np.fromiter((_ns_of_odd_text(text) for text in texts), np.int64, len(texts))
-    return np.asarray(rounded.fill_null(NULL), dtype=np.int64)
+    decimals = pa.array(texts, pa.binary()).cast(pa.string()).cast(pa.decimal128(28, 9))
+    scaled = pc.multiply(decimals, pa.scalar(Decimal(1000), pa.decimal128(4, 0)))
+    return np.asarray(pc.round(scaled, 0, "half_towards_infinity").cast(pa.int64()), dtype=np.int64)
 
 
 def ns_from_mixed(values: Sequence[object]) -> IntArray:
@@ -65,6 +67,8 @@ def _ns_of_odd_text(text: bytes) -> int:
         microseconds = Decimal(text.decode("ascii").strip().strip('"').strip())
     except (InvalidOperation, UnicodeDecodeError):
         return NULL
-    if not microseconds.is_finite() or abs(microseconds) >= Decimal(_MAX_US):
+    if not microseconds.is_finite() or microseconds.adjusted() > _MAX_DIGITS or abs(microseconds) >= Decimal(_MAX_US):
         return NULL
-    return int((microseconds * 1000).to_integral_value())
+    if microseconds.adjusted() < -_MAX_DIGITS:
+        return 0
+    return int((microseconds * 1000).to_integral_value(ROUND_HALF_UP))

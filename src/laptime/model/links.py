@@ -27,11 +27,15 @@ class Flows:
 def link(slices: Assembled, flow_points: dict[str, Column], categories: list[str]) -> Flows:
     """All links: launches by correlation id, the rest by flow events. Calls that launched something become launches."""
     launch_from, launch_to = _by_correlation(slices)
-    ends = _flow_ends(slices, flow_points)
-    names = np.array([_flow_kind(category) for category in categories] or ["data"])
-    kinds = names[flow_points["category"][ends.point]] if len(ends.point) else np.empty(0, names.dtype)
     launched = np.zeros(len(slices.end), bool)
     launched[launch_to] = True
+    names = np.array([_flow_kind(category) for category in categories] or ["data"])
+    wanted = flow_points["id"] != NULL
+    if not np.any(slices.device_work & ~launched):  # flows of launches could add nothing
+        wanted &= names[flow_points["category"]] != "launch"
+    flow_points = {name: column[wanted] for name, column in flow_points.items()}
+    ends = _flow_ends(slices, flow_points)
+    kinds = names[flow_points["category"][ends.point]] if len(ends.point) else np.empty(0, names.dtype)
     is_launch = (kinds == "launch") & slices.device_work[ends.to_id]
     useful = np.where(kinds == "launch", is_launch & ~launched[ends.to_id], ends.from_id != ends.to_id)
     from_id = np.concatenate([launch_from, ends.from_id[useful]])

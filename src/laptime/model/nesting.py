@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from laptime.model.arrays import CodeArray, IntArray
+from laptime.model.arrays import BoolArray, CodeArray, IntArray
 
 
 def track_bounds(track: CodeArray) -> IntArray:
@@ -20,7 +20,7 @@ def track_bounds(track: CodeArray) -> IntArray:
     return np.concatenate([[0], changes, [len(track)]]).astype(np.int64) if len(track) else np.zeros(1, np.int64)
 
 
-def containing_parents(track: CodeArray, end: IntArray) -> IntArray:
+def containing_parents(track: CodeArray, start: IntArray, end: IntArray) -> IntArray:
     """Row of the nearest earlier slice of the track that ends no sooner, hence contains the slice; -1 where none does.
 
     Pointer jumping: all rows between a row and its pointer end before the row does. A pointer whose target ends too
@@ -33,6 +33,11 @@ def containing_parents(track: CodeArray, end: IntArray) -> IntArray:
         pending = pending[end[pointer[pending]] < end[pending]]
         pointer[pending] = pointer[pointer[pending]]
         pending = pending[pointer[pending] >= 0]
+    empty = end == start
+    pending = np.flatnonzero((pointer >= 0) & empty[pointer])  # slices without duration hold nothing
+    while len(pending):
+        pointer[pending] = pointer[pointer[pending]]
+        pending = pending[(pointer[pending] >= 0) & empty[pointer[pending]]]
     return pointer
 
 
@@ -65,10 +70,23 @@ def nested_lanes(start: IntArray, end: IntArray, parents: IntArray, track: CodeA
     """Lane of each host slice: 0 unless it crosses an open slice; then the first other where it nests or follows."""
     lane = np.zeros(len(track), np.int32)
     opened = open_at_start(start, end, parents, track)
-    crossing = np.flatnonzero((opened >= 0) & (opened != parents))
+    crosses = (opened >= 0) & (opened != parents) & (end > start)
+    crossing = np.flatnonzero(_with_descendants(crosses, parents)) if crosses.any() else np.empty(0, np.int64)
     for rows in np.split(crossing, np.flatnonzero(np.diff(track[crossing])) + 1):
         lane[rows] = 1 + np.array(_first_fitting_lanes(start[rows].tolist(), end[rows].tolist()), np.int32)
     return lane
+
+
+def _with_descendants(chosen: BoolArray, parents: IntArray) -> BoolArray:
+    """The chosen slices and all they contain, which move with them."""
+    inside = chosen.copy()
+    pointer = parents.copy()
+    pending = np.flatnonzero(pointer >= 0)
+    while len(pending):
+        inside[pending] |= inside[pointer[pending]]
+        pointer[pending] = pointer[pointer[pending]]
+        pending = pending[pointer[pending] >= 0]
+    return inside
 
 
 def _first_fitting_lanes(starts: list[int], ends: list[int]) -> list[int]:

@@ -53,6 +53,7 @@ class TextSpool:
         self._path = path
         self._handle: IO[bytes] = path.open("wb")
         self._size = 0
+        self._reader: SpoolReader | None = None
 
     def add(self, texts: bytes) -> int:
         """Appends texts; returns where they begin."""
@@ -64,11 +65,14 @@ class TextSpool:
     def reader(self) -> SpoolReader:
         """Ends writing and opens for reading."""
         self._handle.close()
-        return SpoolReader(self._path)
+        self._reader = SpoolReader(self._path)
+        return self._reader
 
     def discard(self) -> None:
         """Removes the file."""
         self._handle.close()
+        if self._reader is not None:
+            self._reader.close()
         self._path.unlink(missing_ok=True)
 
 

@@ -14,12 +14,14 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 _ENDS_BYTES = 64 << 10
+_REMNANT_SECONDS = 86_400
 ENVIRONMENT = "LAPTIME_WORKSPACE"
 
 
@@ -33,6 +35,9 @@ class StoredRun:
     format: str
     framework: str | None
     traces: list[str]
+    """Keys of the traces, in order of rank, then name."""
+    sources: list[str]
+    """Names of the recordings, one per trace."""
     imported_unix: float
     size_bytes: int = 0
 
@@ -53,7 +58,7 @@ class Workspace:
             with tempfile.TemporaryFile(dir=root):
                 pass
         except OSError as error:
-            fallback = Path(tempfile.gettempdir()) / f"laptime-{_user_id()}"
+            fallback = _private_temporary_folder()
             say(f"workspace {root} cannot be written ({error.strerror}); using {fallback}")
             (fallback / "traces").mkdir(parents=True, exist_ok=True)
             (fallback / "runs").mkdir(exist_ok=True)
@@ -75,16 +80,35 @@ class Workspace:
     @contextmanager
     def new_trace(self, key: str) -> Iterator[Path]:
         """A temporary folder that becomes the trace at the end; if another process was faster, its result stays."""
+        self._clear_remnants()
         work = Path(tempfile.mkdtemp(prefix=f".{key}.", dir=self.root / "traces"))
         try:
             yield work
-            try:
-                work.rename(self.trace_folder(key))
-            except OSError:
-                if not self.has_trace(key):
-                    raise
+            self._put(work, key)
         finally:
             shutil.rmtree(work, ignore_errors=True)
+
+    def _put(self, work: Path, key: str) -> None:
+        """Renames a finished trace to its place, unless a whole one is there; remnants are cleared away."""
+        target = self.trace_folder(key)
+        for _ in range(2):
+            try:
+                work.rename(target)
+                return
+            except OSError:
+                if self.has_trace(key):
+                    return
+                shutil.rmtree(target, ignore_errors=True)
+        work.rename(target)
+
+    def _clear_remnants(self) -> None:
+        """Removes what killed imports left more than a day ago."""
+        for folder in (self.root / "traces").glob(".*"):
+            try:
+                if time.time() - folder.stat().st_mtime > _REMNANT_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)
+            except OSError:
+                continue
 
     def is_whole(self, key: str) -> bool:
         """Whether a run is listed and all its traces are still there."""
@@ -119,10 +143,17 @@ class Workspace:
         for folder in sorted((self.root / "runs").iterdir()):
             stored = self.read_result(folder.name, "run")
             if stored is not None:
-                run = StoredRun(**stored)  # type: ignore[arg-type]  # written by store_run
+                try:
+                    run = StoredRun(**stored)  # type: ignore[arg-type]  # written by store_run
+                except TypeError:  # by another version
+                    continue
                 size = sum(_folder_bytes(self.trace_folder(key)) for key in run.traces)
-                found.append(StoredRun(**{**asdict(run), "size_bytes": size}))
+                found.append(replace(run, size_bytes=size))
         return sorted(found, key=lambda run: -run.imported_unix)
+
+    def find(self, text: str) -> StoredRun | None:
+        """The newest run of that key or name."""
+        return next((run for run in self.runs() if text in (run.key, run.name)), None)
 
     def remove(self, run: StoredRun) -> None:
         """Forgets a run and the traces that no other run uses."""
@@ -163,5 +194,15 @@ def _folder_bytes(folder: Path) -> int:
     return sum(entry.stat().st_size for entry in folder.iterdir()) if folder.is_dir() else 0
 
 
-def _user_id() -> int | str:
-    return os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+def _private_temporary_folder() -> Path:
+    """A temporary folder that stays the same between commands, unless somebody else could have written it."""
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    folder = Path(tempfile.gettempdir()) / f"laptime-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        stat = folder.lstat()
+        if folder.is_dir() and stat.st_uid in (user, 0 if os.name == "nt" else user) and not stat.st_mode & 0o022:
+            return folder
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix="laptime-"))
