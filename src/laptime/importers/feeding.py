@@ -38,6 +38,7 @@ class _TrackArgs(msgspec.Struct):
 
 
 _OWN_TRACK = "laptime_track"
+_LEGACY_DEVICE = "CUDA functions"
 _DECODE_TRACK_ARGS = msgspec.json.Decoder(_TrackArgs).decode
 _DECODE_NAME_ARGS = msgspec.json.Decoder(_NameArgs).decode
 
@@ -60,6 +61,7 @@ class Feeder:
         builder = self._builder
         builder.read += len(block) + block.bad
         builder.drop("invalid_json", block.bad)
+        _name_legacy_kernels(block)
         view = _View(block, builder)
         by_phase: dict[str, list[int]] = {}
         for code, letter in enumerate(block.phases):
@@ -254,6 +256,24 @@ class Feeder:
         self._builder.drop("not_shown", tolerated)
         self._builder.drop("unknown_phase", len(rows) - tolerated)
         self._builder.warnings.add("unknown_events", "events of an unknown phase; dropped", len(rows) - tolerated)
+
+
+def _name_legacy_kernels(block: Decoded) -> None:
+    """Gives device rows of PyTorch before 1.8 what later ones carry: they had no category, pid `CUDA functions` and the
+    device's number for a tid."""
+    for local, (pid, tid) in enumerate(block.tracks):
+        if pid == _LEGACY_DEVICE:
+            rows = block.track == local
+            block.category[rows & (block.category == _code_of(block.categories, None))] = _code_of(
+                block.categories, "kernel"
+            )
+            block.numbers["device"][rows], block.numbers["stream"][rows] = _number_in(plain_id(tid)) or 0, 0
+
+
+def _code_of(texts: list[str | None], text: str | None) -> int:
+    if text not in texts:
+        texts.append(text)
+    return texts.index(text)
 
 
 def _host_kind(kind: str, pid: str, tid: str) -> str:

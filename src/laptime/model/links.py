@@ -11,7 +11,7 @@ from laptime.model.arrays import Column, IntArray
 from laptime.model.assembly import Assembled
 from laptime.model.vocabulary import KIND_CODE, NULL
 
-_LAUNCH_FLOWS = frozenset({"ac2g", "async_cpu_to_gpu", "async_gpu", "async"})
+_LAUNCH_FLOWS = frozenset({"ac2g", "async_cpu_to_gpu", "async_gpu", "async", "cpu_to_cuda"})
 _FORWARD_BACKWARD_FLOWS = frozenset({"fwdbwd", "fwd_bwd", "forward_backward"})
 
 
@@ -86,9 +86,9 @@ def _flow_ends(slices: Assembled, points: dict[str, Column]) -> _Ends:
     if not count:
         empty = np.empty(0, np.int64)
         return _Ends(empty, empty, empty)
-    order = np.lexsort((points["ts"], points["is_end"], points["id"], points["category"], points["name"]))
+    order = np.lexsort((points["ts"], points["is_end"], points["id"], points["category"]))
     same = np.ones(count - 1, bool)
-    for key in ("name", "category", "id"):
+    for key in ("category", "id"):  # PyTorch before 1.8 names both ends differently
         ordered = points[key][order]
         same &= ordered[1:] == ordered[:-1]
     group = np.concatenate([[0], np.cumsum(~same)])
