@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,6 +25,8 @@ from laptime.model.vocabulary import KIND_CODE, KINDS, NULL, TRACK_KINDS
 _THREAD = TRACK_KINDS.index("thread")
 
 _FRAMEWORK_FILE = re.compile(r"(?:^|/)(?:torch|torchvision|site-packages|dist-packages|lib/python3?[\d.]*)/")
+_STANDARD_PACKAGES = sys.stdlib_module_names - {"test"}
+_STANDARD_FILES = frozenset({"threading.py", "contextlib.py", "functools.py", "queue.py", "runpy.py"})
 
 GROUPINGS = ("op-type", "name", "full-name", "kernel", "module", "shape", "source")
 COLUMNS = (
@@ -307,6 +310,14 @@ def _parsed(text: object) -> object:
         return text
 
 
+def _is_framework_file(file: str) -> bool:
+    """Whether a file is the framework's, an installed package's or Python's own, not the user's."""
+    if _FRAMEWORK_FILE.search(file) or file in _STANDARD_FILES:
+        return True
+    package, slash, _ = file.partition("/")
+    return bool(slash) and package in _STANDARD_PACKAGES
+
+
 def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, _Groups]:
     """By file and line of the innermost frame outside the framework's own files; where there is none, of those."""
     stacks = trace.table("stacks").arrow().to_pydict()
@@ -315,7 +326,7 @@ def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, _Groups]:
     for stack_id, file, line in zip(stacks["stack_id"], stacks["file"], stacks["line"], strict=True):
         if file is None or file.startswith("<"):
             continue
-        (inside_framework if _FRAMEWORK_FILE.search(file) else place).setdefault(stack_id, f"{file}:{line}")
+        (inside_framework if _is_framework_file(file) else place).setdefault(stack_id, f"{file}:{line}")
     place = {**inside_framework, **place}
     stack_id = np.where(trace.slices["stack_id"][ops] == NULL, -1, trace.slices["stack_id"][ops])
     index: dict[str, int] = {"[no call stack]": 0}

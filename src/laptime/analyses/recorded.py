@@ -42,7 +42,7 @@ def _has_launches(trace: Trace) -> bool:
 
 
 _PARTS: tuple[tuple[str, str, Callable[[Trace], bool]], ...] = (
-    ("device kernels", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (or XPU, MTIA, ...)", _has_device),
+    ("device kernels", "if there was a device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]", _has_device),
     ("launches of the device kernels", "activities=[ProfilerActivity.CPU, ...] in the same profile", _has_launches),
     ("step markers", "call prof.step() at the end of each training step", _has_markers),
     ("input shapes", "torch.profiler.profile(record_shapes=True)", _has_shapes),

@@ -15,6 +15,7 @@ from laptime.model.trace import Trace
 from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
 
 PARTS = ("interval_ns", "forward_backward_ns", "tail_ns", "total_ns")
+_FIRST = "first of its window: no step before it, so its interval is unknown"
 _STREAM, _THREAD = TRACK_KINDS.index("stream"), TRACK_KINDS.index("thread")
 
 
@@ -54,6 +55,8 @@ def step_trace(trace: Trace, points: Points = Points()) -> StepTrace:
         previous_end[row["window"]] = row["end_ns"]
         begins = row["start_ns"] if before is None else before
         parts = _parts(begins, row["end_ns"], forward[place].time, backward[place].time)
+        if before is None:  # an interval begins where the previous step ends
+            parts["interval_ns"] = None
         steps.append(
             {
                 "step": row["step"],
@@ -73,9 +76,9 @@ def step_trace(trace: Trace, points: Points = Points()) -> StepTrace:
     with_first = not used
     used = used or [s for s in steps if s["complete"]]
     skipped += [
-        {"step": s["step"], "reason": "first of its window; left out of averages"}
+        {"step": s["step"], "reason": _FIRST + ("" if with_first else "; left out of averages")}
         for s in steps
-        if s["first_of_window"] and s["complete"] and not with_first
+        if s["first_of_window"] and s["complete"]
     ]
     return StepTrace(
         steps=steps,
@@ -140,7 +143,7 @@ def _reasons(
     row: dict[str, object], parts: dict[str, int | None], points: Points, forward: _Point, backward: _Point
 ) -> list[dict[str, object]]:
     reasons = [] if row["complete"] else ["not whole: the recording begins or ends inside it"]
-    if parts["interval_ns"] is None:
+    if parts["tail_ns"] is None:
         if forward.time is None:
             reasons.append(f"no slice named {points.forward}" if points.forward else "no forward pass is known")
         elif backward.time is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated
 
 import typer
 
@@ -18,19 +18,25 @@ _HELP = """Tells where each training step's time goes.
   laptime report DIR --json       the same numbers for scripts
 """
 
-COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
-    ("report", report.command),
-    ("step", step.command),
-    ("op", op.command),
-    ("runs", runs.command),
-    ("import", importing.command),
-    ("export", export.command),
-    ("sql", sql.command),
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from laptime._version import __version__
+
+        print(f"laptime {__version__}")
+        raise typer.Exit
+
+
+COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("report", report.command, "Where each training step's time goes."),
+    ("step", step.command, "Interval, forward+backward and tail of each step."),
+    ("op", op.command, "Time by operator, kernel, module, shape or source line."),
+    ("runs", runs.command, "List or forget imported runs."),
+    ("import", importing.command, "Read a recording, so that later commands open it at once."),
+    ("export", export.command, "Write Chrome JSON for Perfetto, or a table as CSV."),
+    ("sql", sql.command, "Ask the tables of a run by SQL."),
 )
-
-
-def _dashed(option: str) -> str:
-    return option.replace("_", "-") if option.startswith("--") else option
+"""Name, function and line in the list of commands."""
 
 
 def build() -> typer.Typer:
@@ -41,23 +47,23 @@ def build() -> typer.Typer:
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        context_settings={"token_normalize_func": _dashed, "help_option_names": ["-h", "--help"]},
+        context_settings={
+            "token_normalize_func": lambda token: token.replace("_", "-"),  # --op_type is --op-type
+            "help_option_names": ["-h", "--help"],
+        },
     )
     app.callback()(_root)
-    for name, command in COMMANDS:
-        app.command(name)(command)
+    for name, command, summary in COMMANDS:
+        app.command(name, short_help=summary)(command)
     return app
 
 
 def _root(
-    ctx: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
 ) -> None:
-    if version:
-        from laptime._version import __version__
-
-        print(f"laptime {__version__}")
-        raise typer.Exit
+    pass
 
 
 def run(arguments: list[str]) -> None:
@@ -67,7 +73,7 @@ def run(arguments: list[str]) -> None:
 
 def with_default_command(arguments: list[str]) -> list[str]:
     """Puts `report` before a path that stands where a command would."""
-    names = {name for name, _ in COMMANDS}
+    names = {name for name, _, _ in COMMANDS}
     if arguments and not arguments[0].startswith("-") and arguments[0] not in names:
         return ["report", *arguments]
     return arguments

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from laptime.cli.options import OneOfAllRanksOption, PathArgument, WorkspaceOption, open_path, open_trace, say
+from laptime.cli.options import ExportRankOption, PathArgument, WorkspaceOption, open_path, open_trace, say
 from laptime.model.vocabulary import TABLES
 
 
@@ -19,7 +19,7 @@ def command(
     table: Annotated[
         str | None, typer.Option("--table", help=f"Table to write as CSV: {', '.join(TABLES)}.", show_default=False)
     ] = None,
-    rank: OneOfAllRanksOption = None,
+    rank: ExportRankOption = None,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write a trace as Chrome JSON, which Perfetto opens, or one of its tables as CSV.

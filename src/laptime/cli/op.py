@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json
+from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json, rank_text
 
 _TORCH_SORTS = {
     "cuda_time_total": ("device", "total_ns"),
@@ -76,7 +76,7 @@ def command(
         return
     from laptime.cli.op_page import show
 
-    show(table, run.path)
+    show(table, path=run.path, rank=rank_text(run, trace))
 
 
 def _one_of(value: str | None, known: tuple[str | None, ...], option: str, also: tuple[str, ...] = ()) -> None:

@@ -14,15 +14,16 @@ _FIXED_WIDTH = 52
 _LEAST_NAME = 24
 
 
-def show(table: OperatorTable, path: str) -> None:
+def show(table: OperatorTable, *, path: str, rank: str) -> None:
     """Prints the rows, greatest first."""
     page = console()
-    page.print(f"{shortened(path, 40)} by {table.by}, {table.on} time", style="bold")
+    page.print(f"{shortened(path, 40)}{rank}: {table.on} time by {table.by}", style="bold")
     if not table.rows:
-        page.print("no rows")
+        hint = " No device work was recorded: use --on host." if table.on == "device" and not table.total_rows else ""
+        page.print(f"No rows.{hint}")
         return
     width = max(_LEAST_NAME, page.width - _FIXED_WIDTH)
-    grid = Table(box=None, padding=(0, 1, 0, 0), header_style="")
+    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="")
     grid.add_column(table.by, no_wrap=True, width=width)
     for title in ("count", "total", "self", "mean", "share"):
         grid.add_column(title, justify="right", no_wrap=True)
@@ -46,4 +47,5 @@ def show(table: OperatorTable, path: str) -> None:
 def _name(row: dict[str, object]) -> str:
     info = row["info"]
     shapes = info.get("input_shapes") if isinstance(info, dict) else None
-    return f"{row['name']} {shapes}" if shapes else str(row["name"])
+    known = [str(shape).replace(" ", "") for shape in shapes if shape] if isinstance(shapes, list) else []
+    return f"{row['name']} {' '.join(known)}" if known else str(row["name"])

@@ -27,6 +27,10 @@ RankOption = Annotated[
 OneOfAllRanksOption = Annotated[
     int | None, typer.Option("--rank", help="Only this rank; default: all.", show_default=False)
 ]
+ExportRankOption = Annotated[
+    int | None,
+    typer.Option("--rank", help="Rank to write; default: the first, for a table all.", show_default=False),
+]
 WorkspaceOption = Annotated[
     Path | None,
     typer.Option("--workspace", help="Folder for imported traces.", envvar=ENVIRONMENT, show_default=False),
@@ -66,6 +70,13 @@ def open_trace(path: str, folder: Path | None, rank: int | None) -> tuple[Run, T
     elif rank is None and len(run.traces) > 1:
         say(f"showing {trace.source}, the first of {len(run.traces)} entries; choose with --rank")
     return run, trace
+
+
+def rank_text(run: Run, trace: Trace) -> str:
+    """Which of several entries a page is about; nothing where there is only one."""
+    if len(run.traces) == 1:
+        return ""
+    return f", {trace.source}" if trace.rank is None else f", rank {trace.rank}"
 
 
 def progress_bars() -> AbstractContextManager[Callable[[str], Progress] | None]:

@@ -15,6 +15,8 @@ Json = dict[str, Any]  # the report's JSON
 
 _BAR_WIDTH = 72
 _NAME_WIDTH = 44
+_CLEARLY = 0.1
+"""Share of a step by which ranks must differ to be called early or late."""
 _PARTS = (
     ("compute_ns", "compute", "█", "green"),
     ("communication_exposed_ns", "exposed communication", "▓", "magenta"),
@@ -66,7 +68,7 @@ def _title(report: Json) -> str:
     count = len(report["ranks"])
     world = f" of {run['world_size']}" if run["world_size"] and run["world_size"] > count else ""
     what = {"pytorch_kineto": "PyTorch profiler", "chrome_trace": "Chrome trace"}.get(run["format"], run["format"])
-    ranks = f"{count} rank{'s' if count != 1 else ''}{world}" if count > 1 or world else ""
+    ranks = f"{count} ranks{world}" if count > 1 else f"rank {run['ranks'][0]}{world}" if world else ""
     return " · ".join(part for part in (shortened(run["path"], 48), what, ranks) if part)
 
 
@@ -80,18 +82,19 @@ def headline(rank: Json, *, many: bool) -> str:
     names = {key: _part_name(key, name, budget["basis"]) for key, name, _, _ in _PARTS}
     parts = sorted(((budget[key] or 0, key) for key, _, _, _ in _PARTS), reverse=True)
     shares = [f"{share_text(ns, budget['total_ns'])} {names[key]}" for ns, key in parts[:3] if ns > 0]
-    inferred = "" if rank["steps"][0]["source"] == "marked" else " (inferred: no step was marked)"
     steps = f"{summary['steps_used']} step{'s' if summary['steps_used'] != 1 else ''}"
-    return f"A step takes {time_text(summary['mean_ns'])}{where} (mean of {steps}){inferred}: {', '.join(shares)}."
+    inferred = "" if rank["steps"][0]["source"] == "marked" else ", inferred since none was marked"
+    time = time_text(summary["mean_ns"]).replace(" ", "\N{NO-BREAK SPACE}")
+    return f"A step takes {time}{where} (mean of {steps}{inferred}): {', '.join(shares)}."
 
 
 def _headline_without_steps(rank: Json, where: str) -> str:
-    device = rank["device_total"]
+    device, count = rank["device_total"], len(rank["steps"])
+    found = "No step was found" if not count else "No step is whole" if count > 1 else "The only step is not whole"
     if device is None:
-        events = rank["events"]["read"]
-        return f"No step and no device work was recorded{where}; {events:,} events were read."
+        return f"{found}{where}, and no device work was recorded; {rank['events']['read']:,} events were read."
     busy = share_text(device["busy_ns"], device["span_ns"])
-    return f"No step was found{where}; the device is busy {busy} of {time_text(device['span_ns'])}."
+    return f"{found}{where}; the device is busy {busy} of {time_text(device['span_ns'])}."
 
 
 def _part_name(key: str, name: str, basis: str) -> str:
@@ -146,7 +149,23 @@ def _show_ranks(page: Console, ranks: list[Json]) -> None:
         name = shortened(rank["source"], 24) if same_rank or rank["rank"] is None else str(rank["rank"])
         table.add_row(name, *(_extreme(budget[key], columns[key]) if budget else "-" for key in keys))
     page.print(table)
+    late = _latest_arrival(ranks)
+    if late:
+        page.print(Text(late))
     page.print()
+
+
+def _latest_arrival(ranks: list[Json]) -> str | None:
+    """Who the others wait for: the rank that spends clearly the least time in communication comes to it last."""
+    known = [(rank["step_summary"]["budget"], rank["rank"]) for rank in ranks if rank["step_summary"]]
+    if len(known) < 2 or any(rank is None for _, rank in known):
+        return None
+    times = sorted((budget["communication_exposed_ns"], rank) for budget, rank in known)
+    (least, rank), middle = times[0], times[len(times) // 2][0]
+    step = known[0][0]["total_ns"]
+    if middle - least < _CLEARLY * step:
+        return None
+    return f"Rank {rank} communicates least ({time_text(least)} against {time_text(middle)}): the others wait for it."
 
 
 def _extreme(value: int, column: list[int]) -> str:
@@ -181,12 +200,25 @@ def _show_top(page: Console, rank: Json) -> None:
 
 
 def _show_notes(page: Console, report: Json) -> None:
-    if report["warnings"]:
-        page.print("About the data", style="bold")
-        for warning in report["warnings"]:
-            page.print(Text(f"  {warning['count']:,} {warning['message']} ({warning['code']})"))
-        page.print()
-    if report["not_recorded"]:
-        page.print("Not recorded", style="bold")
-        for missing in report["not_recorded"]:
-            page.print(Text(f"  {missing['what']}: {missing['how_to_record']}"))
+    _show_list(
+        page,
+        "About the data",
+        [(f"{warning['count']:,}", f"{warning['message']} ({warning['code']})") for warning in report["warnings"]],
+    )
+    _show_list(
+        page,
+        "Not recorded, and what records it",
+        [(missing["what"], missing["how_to_record"]) for missing in report["not_recorded"]],
+    )
+
+
+def _show_list(page: Console, title: str, rows: list[tuple[str, str]]) -> None:
+    if not rows:
+        return
+    page.print(title, style="bold")
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for left, right in rows:
+        table.add_row(Text(left), Text(right))
+    page.print(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -29,13 +30,17 @@ def command(
     if as_json:
         print_json({"schema_version": 1, "columns": table.column_names, "rows": rows})
         return
+    from rich.console import Console
     from rich.table import Table
 
-    from laptime.cli.report_page import console
-
+    terminal = sys.stdout.isatty()
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in table.column_names:
-        grid.add_column(name)
+        grid.add_column(name, overflow="fold", no_wrap=not terminal)
     for row in rows:
         grid.add_row(*("" if value is None else str(value) for value in row))
-    console().print(grid)
+    Console(width=None if terminal else _PIPE_WIDTH, highlight=False).print(grid)
+
+
+_PIPE_WIDTH = 1_000_000
+"""Into a file or pipe nothing is cut or wrapped."""

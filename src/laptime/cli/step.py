@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json
+from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json, rank_text
 
 
 def command(
@@ -60,7 +60,7 @@ def command(
         return
     from laptime.cli.step_page import show
 
-    show(result, only=only, path=run.path)
+    show(result, only=only, path=run.path, rank=rank_text(run, trace))
 
 
 def _number(text: str | None) -> int | None:

@@ -19,10 +19,10 @@ _MOST_ROWS = 40
 Step = dict[str, object]
 
 
-def show(result: StepTrace, *, only: int | None, path: str) -> None:
+def show(result: StepTrace, *, only: int | None, path: str, rank: str) -> None:
     """Prints the average and all steps, or one step with its communication."""
     page = console()
-    page.print(f"Steps of {shortened(path, 60)}", style="bold")
+    page.print(f"Steps of {shortened(path, 60)}{rank}", style="bold")
     if not result.steps:
         page.print("No step was found. Call prof.step() at the end of each training step and record again.")
         return
@@ -31,15 +31,17 @@ def show(result: StepTrace, *, only: int | None, path: str) -> None:
     else:
         _show_average(page, result)
         _show_all(page, result)
-    _show_points(page, result)
+    _show_points(page, result, only=None if only is None else result.steps[only]["step"])
 
 
 def _show_average(page: Console, result: StepTrace) -> None:
     if result.average is None:
         page.print("No complete step, so there is no average.")
         return
-    first = ", the first step included" if result.average["first_step_included"] else ""
-    _draw(page, {**result.average, "communication": []}, title=f"average of {result.average['steps_used']}{first}")
+    used = result.average["steps_used"]
+    steps = "1 step" if used == 1 else f"{used} steps"
+    first = "the first included" if result.average["first_step_included"] else "without the first"
+    _draw(page, {**result.average, "communication": []}, title=f"average of {steps}, {first}")
 
 
 def _draw(page: Console, step: Step, *, title: str) -> None:
@@ -48,22 +50,32 @@ def _draw(page: Console, step: Step, *, title: str) -> None:
     width = max(20, page.width - _LABEL_WIDTH - 2)
     page.print(Text(f"{title}: {time_text(total)}"))
     page.print(Text(f"{'total':<{_LABEL_WIDTH}}").append("─" * width))
-    if _ns(step["interval_ns"]) is None:
+    if _ns(step["tail_ns"]) is None:
         page.print(Text(f"{'parts':<{_LABEL_WIDTH}}unknown (see below)"))
     else:
         bar, used, shown = Text(f"{'parts':<{_LABEL_WIDTH}}"), 0, 0
         for key, block, style in _PARTS:
-            shown += _ns(step[key]) or 0
+            shown += _drawn_ns(step, key, total)
             size = round(width * shown / total) - used if total else 0
             bar.append(block * size, style=style)
             used += size
         page.print(bar)
         legend = Text(" " * _LABEL_WIDTH)
         for (key, block, style), name in zip(_PARTS, ("interval", "forward+backward", "tail"), strict=True):
-            legend.append(block, style=style).append(f" {name} {time_text(_ns(step[key]))}  ")
+            legend.append(block, style=style).append(
+                f" {name} {time_text(_ns(step[key])) if _ns(step[key]) is not None else 'unknown'}  "
+            )
         page.print(legend)
     _draw_communication(page, step, width=width, total=total)
     page.print()
+
+
+def _drawn_ns(step: Step, key: str, total: int) -> int:
+    """Time a part takes in the drawing; where the interval is unknown, what is left of the step before forward."""
+    known = _ns(step[key])
+    if known is None and key == "interval_ns":
+        return total - (_ns(step["forward_backward_ns"]) or 0) - (_ns(step["tail_ns"]) or 0)
+    return known or 0
 
 
 def _draw_communication(page: Console, step: Step, *, width: int, total: int) -> None:
@@ -80,11 +92,19 @@ def _draw_communication(page: Console, step: Step, *, width: int, total: int) ->
             last = max(first + 1, round(width * (start + dur - begins) / total)) if total else 1
             for cell in range(max(first, 0), min(last, width)):
                 cells[cell] = "▬"
-        page.print(
-            Text(f"{shortened(stream, _LABEL_WIDTH - 1):<{_LABEL_WIDTH}}").append("".join(cells), style="magenta")
-        )
+        page.print(Text(f"{_stream_label(stream):<{_LABEL_WIDTH}}").append("".join(cells), style="magenta"))
         time = sum(_ns(entry["dur_ns"]) or 0 for entry in entries)
-        page.print(Text(f"{'':<{_LABEL_WIDTH}}{len(entries)} collectives, {time_text(time)}"))
+        count = "1 collective" if len(entries) == 1 else f"{len(entries)} collectives"
+        page.print(Text(f"{'':<{_LABEL_WIDTH}}{count}, {time_text(time)}"))
+
+
+def _known_time(ns: int | None) -> str:
+    return "unknown" if ns is None else time_text(ns)
+
+
+def _stream_label(name: str) -> str:
+    """`thread 18322` of `thread 18322 (pt_gloo_runloop)`: the number tells threads apart."""
+    return shortened(name.split(" (")[0], _LABEL_WIDTH - 1)
 
 
 def _show_all(page: Console, result: StepTrace) -> None:
@@ -103,9 +123,10 @@ def _show_all(page: Console, result: StepTrace) -> None:
         page.print(f"{len(result.steps) - _MOST_ROWS} more steps; all with --json")
 
 
-def _show_points(page: Console, result: StepTrace) -> None:
-    if result.forward_start_op or result.backward_end_op:
+def _show_points(page: Console, result: StepTrace, *, only: object) -> None:
+    if only is None:
         page.print()
+    if result.forward_start_op or result.backward_end_op:
         page.print(
             Text(
                 f"forward starts at {result.forward_start_op or '?'}; backward ends at {result.backward_end_op or '?'}"
@@ -113,6 +134,8 @@ def _show_points(page: Console, result: StepTrace) -> None:
         )
     reasons: dict[str, list[str]] = defaultdict(list)
     for entry in result.skipped:
+        if only is not None and entry["step"] != only:
+            continue
         reasons[str(entry["reason"])].append(str(entry["step"]))
     for reason, steps in reasons.items():
         shown = ", ".join(steps[:8]) + (", ..." if len(steps) > 8 else "")

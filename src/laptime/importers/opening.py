@@ -86,6 +86,7 @@ def _stored_run(
     traces = {entry.key: _open_trace(entry.key, entry.source.name, place) for entry in stored}
     keys = sorted(traces, key=lambda each: _order(traces[each]))
     first = traces[keys[0]].meta
+    first_import = (place.read_result(key, "run") or {}).get("imported_unix")
     place.store_run(
         StoredRun(
             key=key,
@@ -95,7 +96,7 @@ def _stored_run(
             framework=_text_or_none(first.get("framework")),
             traces=keys,
             sources=[traces[each].source for each in keys],
-            imported_unix=time.time(),
+            imported_unix=first_import if isinstance(first_import, float) else time.time(),
         )
     )
     return Run(str(path), [traces[each] for each in keys], place.run_folder(key), notes)

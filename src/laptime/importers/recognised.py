@@ -100,7 +100,7 @@ _FORMATS = (
     (
         _is_nsys_sqlite,
         Recognised(
-            "an SQLite database (Nsight Systems export or another profiler's), which laptime does not read yet",
+            "an SQLite export of Nsight Systems, which laptime does not read yet",
             f"open the trace of {_CHROME} instead",
         ),
     ),
@@ -109,6 +109,10 @@ _FORMATS = (
         Recognised(
             "a rocpd database of rocprofiler, which laptime does not read yet", f"open the trace of {_CHROME} instead"
         ),
+    ),
+    (
+        _is_database,
+        Recognised("an SQLite database, which laptime does not read yet", f"open the trace of {_CHROME} instead"),
     ),
     (
         _is_perfetto,
