@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 
 def mean(values: Sequence[int]) -> int:
     """Arithmetic mean, rounded half up."""
@@ -13,9 +11,12 @@ def mean(values: Sequence[int]) -> int:
     return (2 * sum(values) + count) // (2 * count)
 
 
-def quantile(values: Sequence[int], share: float) -> int:
-    """Quantile by linear interpolation, rounded half up."""
-    return int(np.floor(np.quantile(np.asarray(values, np.float64), share) + 0.5))
+def quantile(values: Sequence[int], per_cent: int) -> int:
+    """Quantile by linear interpolation, rounded half up; in integers, since a double rounds once too often."""
+    ordered = sorted(values)
+    place, rest = divmod(per_cent * (len(ordered) - 1), 100)
+    following = ordered[min(place + 1, len(ordered) - 1)]
+    return (2 * (int(ordered[place]) * (100 - rest) + int(following) * rest) + 100) // 200
 
 
 def mean_parts(columns: Sequence[Sequence[int]], total: int) -> list[int]:

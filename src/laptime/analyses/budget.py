@@ -115,19 +115,20 @@ class Gaps:
 
 def _gaps_of_steps(work: DeviceWork, steps: StepSpans) -> Gaps:
     busy = work.busy
-    before, after = int(min(busy.start[0], steps.start[0])), int(max(busy.end[-1], steps.end[-1]))
+    first_work, last_work = (busy.start[0], busy.end[-1]) if len(busy) else (steps.end.max(), steps.start.min())
+    before, after = int(min(first_work, steps.start.min())), int(max(last_work, steps.end.max()))
     idle = complement(busy, before, after)
     spans_first = np.searchsorted(idle.end, steps.start, side="right")
     spans_last = np.searchsorted(idle.start, steps.end, side="left")
     counts = np.maximum(spans_last - spans_first, 0)
     step = np.repeat(np.arange(len(steps.start)), counts)
     gap = np.arange(len(step)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(spans_first, counts)
-    whole_end = np.where(idle.end[gap] > busy.end[-1], NULL, idle.end[gap])
+    whole_end = np.where(idle.end[gap] > last_work, NULL, idle.end[gap])
     return Gaps(
         step,
         np.maximum(idle.start[gap], steps.start[step]),
         np.minimum(idle.end[gap], steps.end[step]),
-        np.where(idle.start[gap] < busy.start[0], np.minimum(idle.start[gap], NULL + 1), idle.start[gap]),
+        np.where(idle.start[gap] < first_work, NULL + 1, idle.start[gap]),
         whole_end,
     )
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from laptime.analyses.intervals import Intervals, complement, intersect, join, subtract, union
+from laptime.analyses.intervals import Intervals, intersect, join, subtract, union
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import DEVICE_WORK, KIND_CODE, NULL, TRACK_KINDS
@@ -149,17 +149,15 @@ def _times(trace: Trace, rows: IntArray, device: int | None, name: object) -> De
         copy_ns=work.copy.total_ns,
         copy_exposed_ns=work.copy_exposed.total_ns,
         streams=len(np.unique(trace.slices["track_id"][rows])),
-        kernel_busy_share=_kernel_busy_share(join(work.compute, work.communication)),
+        kernel_busy_share=_kernel_busy_share(trace, timed, join(work.compute, work.communication)),
     )
 
 
-def _kernel_busy_share(kernels: Intervals) -> float | None:
-    """Union of kernels and collectives over the window from the first to the last of them."""
-    if not len(kernels):
+def _kernel_busy_share(trace: Trace, timed: IntArray, busy: Intervals) -> float | None:
+    """Union of kernels and collectives over the window from the first start to the last end of them."""
+    kinds = [KIND_CODE["kernel"], KIND_CODE["communication"]]
+    rows = timed[np.isin(trace.slices["kind"][timed], kinds)]
+    if not len(rows):
         return None
-    return kernels.total_ns / int(kernels.end[-1] - kernels.start[0])
-
-
-def idle_gaps(work: DeviceWork, first: int, last: int) -> Intervals:
-    """Time of [first, last) in which no device works."""
-    return complement(work.busy, first, last)
+    window = int(trace.end_ns[rows].max() - trace.slices["start_ns"][rows].min())
+    return busy.total_ns / window if window else None

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from laptime.analyses.averages import quantile
 from laptime.analyses.device import device_rows, launch_of
 from laptime.errors import LaptimeError
 from laptime.model.arrays import BoolArray, IntArray
@@ -120,7 +121,7 @@ def _statistics(executions: _Executions, groups: _Groups) -> list[dict[str, obje
         durations = executions.total[part]
         outer = executions.total[part][executions.outermost[part]]
         own = int(executions.own[part].sum())
-        p50, p90 = np.quantile(durations, [0.5, 0.9])
+        ordered = durations.tolist()
         rows.append(
             {
                 "name": groups.labels[code],
@@ -131,8 +132,8 @@ def _statistics(executions: _Executions, groups: _Groups) -> list[dict[str, obje
                 "mean_ns": (2 * int(durations.sum()) + len(part)) // (2 * len(part)),
                 "min_ns": int(durations.min()),
                 "max_ns": int(durations.max()),
-                "p50_ns": int(np.floor(p50 + 0.5)),
-                "p90_ns": int(np.floor(p90 + 0.5)),
+                "p50_ns": quantile(ordered, 50),
+                "p90_ns": quantile(ordered, 90),
                 "share": own / all_own if all_own else None,
                 "info": groups.infos[code],
             }
@@ -170,14 +171,14 @@ def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
 
 def _operators(trace: Trace, by: str, on: str, device: IntArray) -> tuple[_Executions, _Groups]:
     trace.slices.load("parent_id", "op_id", "stack_id", "name")
-    ops = np.flatnonzero((trace.track_kind == _THREAD) & (trace.slices["kind"] == KIND_CODE["op"]))
+    timed = trace.slices["dur_ns"] != NULL
+    ops = np.flatnonzero((trace.track_kind == _THREAD) & (trace.slices["kind"] == KIND_CODE["op"]) & timed)
     tree = _OpTree(trace, ops)
     group_of_op, groups = _groups(trace, ops, by)
     if on == "host":
-        duration = np.where(trace.slices["dur_ns"][ops] == NULL, 0, trace.slices["dur_ns"][ops])
-        executions = _Executions(
-            group_of_op, duration, duration - tree.sum_of_children(duration), tree.outermost(group_of_op)
-        )
+        duration = trace.slices["dur_ns"][ops]
+        inside = tree.time_of_children(trace.slices["start_ns"][ops], trace.end_ns[ops])
+        executions = _Executions(group_of_op, duration, duration - inside, tree.outermost(group_of_op))
         return executions, groups
     device = device[trace.slices["dur_ns"][device] != NULL]
     return _launched(trace, tree, device, group_of_op, groups)
@@ -232,10 +233,22 @@ class _OpTree:
             pending = pending[current[pending] >= 0]
         return np.where(current >= 0, self._place[np.maximum(current, 0)], -1)
 
-    def sum_of_children(self, values: IntArray) -> IntArray:
-        """For each operator the values of the operators directly inside it."""
-        inner = self.parent >= 0
-        return np.bincount(self.parent[inner], weights=values[inner], minlength=len(values)).astype(np.int64)
+    def time_of_children(self, start: IntArray, end: IntArray) -> IntArray:
+        """For each operator the time in which an operator directly inside it runs; children that cross count once."""
+        rows = np.flatnonzero(self.parent >= 0)
+        rows = rows[np.lexsort((start[rows], self.parent[rows]))]
+        parent = self.parent[rows]
+        # The latest end so far among siblings: ends as ranks, so that one running maximum serves all parents.
+        by_end = np.argsort(end[rows], kind="stable")
+        rank = np.empty(len(rows), np.int64)
+        rank[by_end] = np.arange(len(rows))
+        family = np.cumsum(np.concatenate([[False], parent[1:] != parent[:-1]])) if len(rows) else rows
+        latest = np.maximum.accumulate(family * len(rows) + rank) - family * len(rows)
+        covered_to = np.full(len(rows), NULL, np.int64)
+        same = np.flatnonzero(parent[1:] == parent[:-1]) + 1
+        covered_to[same] = end[rows][by_end][latest[same - 1]]
+        added = np.maximum(end[rows] - np.maximum(start[rows], covered_to), 0)
+        return np.bincount(parent, weights=added, minlength=len(start)).astype(np.int64)
 
     def sum_with_descendants(self, values: IntArray) -> IntArray:
         """For each operator its value and those of all operators inside it."""

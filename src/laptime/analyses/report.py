@@ -111,8 +111,8 @@ def step_summary(steps: list[dict[str, object]], budgets: list[Budget | None]) -
     return {
         "steps_used": len(used),
         "mean_ns": mean(durations),
-        "median_ns": quantile(durations, 0.5),
-        "p90_ns": quantile(durations, 0.9),
+        "median_ns": quantile(durations, 50),
+        "p90_ns": quantile(durations, 90),
         "budget": mean_budget([budget for _, budget in used]).as_json(),
     }
 

@@ -83,8 +83,8 @@ def step_trace(trace: Trace, points: Points = Points()) -> StepTrace:
     return StepTrace(
         steps=steps,
         average=_average(used, with_first),
-        median=_summary(used, 0.5),
-        p90=_summary(used, 0.9),
+        median=_summary(used, 50),
+        p90=_summary(used, 90),
         forward_start_op=next((point.name for point in forward if point.name), None),
         backward_end_op=next((point.name for point in backward if point.name), None),
         skipped=skipped,
@@ -241,10 +241,10 @@ def _average(used: list[dict[str, object]], with_first: bool) -> dict[str, objec
     }
 
 
-def _summary(used: list[dict[str, object]], share: float) -> dict[str, object] | None:
+def _summary(used: list[dict[str, object]], per_cent: int) -> dict[str, object] | None:
     if not used:
         return None
-    return {part: quantile(values, share) if (values := _values(used, part)) else None for part in PARTS}
+    return {part: quantile(values, per_cent) if (values := _values(used, part)) else None for part in PARTS}
 
 
 def _values(used: list[dict[str, object]], part: str) -> list[int]:

@@ -57,9 +57,7 @@ def _by_correlation(slices: Assembled) -> tuple[IntArray, IntArray]:
     first = np.ones(len(keys), bool)
     first[1:] = keys[1:] != keys[:-1]
     calls, keys = calls[first], keys[first]
-    targets = np.flatnonzero(
-        ~slices.on_thread & (correlation != NULL) & (slices.track_kind[columns["track"]] != "annotation")
-    )
+    targets = np.flatnonzero(slices.device_work & (correlation != NULL))
     place = np.searchsorted(keys, correlation[targets])
     found = np.zeros(len(targets), bool)
     inside = place < len(keys)

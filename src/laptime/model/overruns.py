@@ -13,11 +13,12 @@ SWALLOWED = 8
 
 
 def overrunning(track: CodeArray, start: IntArray, end: IntArray, correlation: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows that overrun and the end to use for them in sums by name: the next start on their stream.
+    """Rows that overrun and the end to use for them in sums by name: the next later start on their stream.
 
     Takes sorted device slices. A lock-step launch of many kernels (a graph) shares one correlation and never overruns.
     """
     rows: list[int] = []
+    ends_to_use: list[int] = []
     bounds = track_bounds(track)
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         starts, ends = start[first:last], end[first:last]
@@ -30,5 +31,5 @@ def overrunning(track: CodeArray, start: IntArray, end: IntArray, correlation: I
                 held &= correlation[first:last][others] != own
             if np.count_nonzero(held) >= SWALLOWED:
                 rows.append(first + place)
-    found = np.array(rows, np.int64)
-    return found, start[np.minimum(found + 1, max(len(start) - 1, 0))] if len(found) else found
+                ends_to_use.append(int(starts[np.searchsorted(starts, starts[place], side="right")]))
+    return np.array(rows, np.int64), np.array(ends_to_use, np.int64)

@@ -134,12 +134,11 @@ def slice_steps(slices: Assembled, flows: Flows, steps: Steps) -> IntArray:
 def slice_phases(slices: Assembled, flows: Flows, names: list[str], steps: Steps) -> npt.NDArray[np.int8]:
     """Phase code of each slice, -1 where unknown; also fills in the phase points of the steps.
 
-    A range or op that names a phase passes it on to all it contains. Ops of the main thread between the last data
-    slice of a step and its first backward node, outside the optimizer, are forward. Device slices take their launch's.
+    A range or op that names a phase passes it on to all it contains; for forward see `_mark_forward`. Device slices
+    take their launch's.
     """
     phase = _inherited_phases(slices, names)
-    _fill_points(slices, names, steps)
-    _mark_forward(slices, phase, steps)
+    _mark_forward(slices, phase, steps, _fill_points(slices, names, steps))
     launch = flows.kind == "launch"
     phase[flows.to_id[launch]] = phase[flows.from_id[launch]]
     return phase
@@ -164,10 +163,11 @@ def _inherited_phases(slices: Assembled, names: list[str]) -> npt.NDArray[np.int
     return phase
 
 
-def _fill_points(slices: Assembled, names: list[str], steps: Steps) -> None:
-    """Backward end and optimizer start of each step; forward start is set where the first forward op is known."""
+def _fill_points(slices: Assembled, names: list[str], steps: Steps) -> IntArray:
+    """Sets backward end and optimizer start of each step; returns where its last autograd node starts (NULL: none)."""
+    last_node = np.full(len(steps), NULL, np.int64)
     if not len(steps):
-        return
+        return last_node
     columns = slices.columns
     ops = np.flatnonzero(slices.on_thread & (columns["kind"] == KIND_CODE["op"]))
     backward = _rows_named(columns["name"], ops, names, is_autograd_node)
@@ -176,42 +176,35 @@ def _fill_points(slices: Assembled, names: list[str], steps: Steps) -> None:
     optimizer = _rows_named(columns["name"], scopes, names, is_optimizer_step)
     start = columns["start"][optimizer].astype(np.int64)
     _reduce(steps.optimizer_start, steps.holding(start), start, np.minimum)
+    start = columns["start"][backward].astype(np.int64)
+    _reduce(last_node, steps.holding(start), start, np.maximum)
+    return last_node
 
 
-def _mark_forward(slices: Assembled, phase: npt.NDArray[np.int8], steps: Steps) -> None:
+def _mark_forward(slices: Assembled, phase: npt.NDArray[np.int8], steps: Steps, last_backward: IntArray) -> None:
+    """Ops of the main thread between the first data slice and the last backward node that have no phase are forward.
+
+    The step's forward starts with the first one after the last data slice: gradients may be accumulated over batches.
+    """
     if not len(steps) or steps.thread is None:
         return
     columns = slices.columns
     first, last = np.searchsorted(columns["track"], [steps.thread, steps.thread + 1])
     rows = np.arange(first, last)
     kinds, starts = columns["kind"][rows], columns["start"][rows].astype(np.int64)
+    is_data = rows[kinds == KIND_CODE["data"]]
+    in_step = steps.holding(columns["start"][is_data])
+    first_data_end, last_data_end = steps.start.copy(), steps.start.copy()
+    _reduce(last_data_end, in_step, slices.end[is_data], np.maximum)
+    fresh = np.unique(in_step[in_step >= 0])
+    first_data_end[fresh] = NULL
+    _reduce(first_data_end, in_step, slices.end[is_data], np.minimum)
     index = steps.holding(starts)
-    data_end = steps.start.copy()
-    data = rows[kinds == KIND_CODE["data"]]
-    _reduce(data_end, steps.holding(columns["start"][data]), slices.end[data], np.maximum)
-    in_loader = _inside_kind(slices, rows, "data")
-    first_backward = np.full(len(steps), np.iinfo(np.int64).max)
-    backward = np.flatnonzero(phase == PHASE_CODE["backward"])
-    backward = backward[slices.on_thread[backward]]
-    _reduce(
-        first_backward,
-        steps.holding(columns["start"][backward]),
-        columns["start"][backward].astype(np.int64),
-        np.minimum,
-    )
-    known = (index >= 0) & ~in_loader
     at = np.maximum(index, 0)
-    trains = steps.backward_end[at] != NULL
-    forward = (
-        known
-        & trains
-        & (phase[rows] < 0)
-        & (kinds == KIND_CODE["op"])
-        & (starts >= data_end[at])
-        & (starts < first_backward[at])
-    )
-    phase[rows[forward]] = PHASE_CODE["forward"]
-    marked = known & (phase[rows] == PHASE_CODE["forward"]) & (kinds == KIND_CODE["op"]) & (starts >= data_end[at])
+    is_op = (index >= 0) & (kinds == KIND_CODE["op"]) & ~_inside_kind(slices, rows, "data")
+    between = (starts >= first_data_end[at]) & (starts < last_backward[at]) & (steps.backward_end[at] != NULL)
+    phase[rows[is_op & between & (phase[rows] < 0)]] = PHASE_CODE["forward"]
+    marked = is_op & (phase[rows] == PHASE_CODE["forward"]) & (starts >= last_data_end[at])
     _reduce(steps.forward_start, index[marked], starts[marked], np.minimum)
     _spread_to_children(slices, rows, phase)
 
