@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 from laptime.errors import LaptimeError
@@ -10,11 +11,15 @@ from laptime.errors import LaptimeError
 def main() -> None:
     """Runs the command line; errors worded for the user become one line and exit code 1."""
     from laptime.cli.app import run
+    from laptime.cli.options import say
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show must not end the program
+            stream.reconfigure(errors="replace")
     try:
         run(sys.argv[1:])
     except LaptimeError as error:
-        print(f"laptime: {error}", file=sys.stderr)
+        say(str(error))
         sys.exit(1)
 
 

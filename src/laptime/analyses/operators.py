@@ -7,6 +7,7 @@ of the device slices launched inside them, found through launch links.
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable
@@ -318,7 +319,7 @@ def _parsed(text: object) -> object:
     if not isinstance(text, str):
         return None
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=_finite_or_none, parse_constant=_no_number)
     except ValueError:
         return text
 
@@ -329,6 +330,15 @@ def _is_framework_file(file: str) -> bool:
         return True
     package, slash, _ = file.partition("/")
     return bool(slash) and package in _STANDARD_PACKAGES
+
+
+def _finite_or_none(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _no_number(text: str) -> None:
+    """NaN and Infinity."""
 
 
 def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, _Groups]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from laptime.cli.units import clean
 from laptime.model.workspace import ENVIRONMENT, Workspace
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ WorkspaceOption = Annotated[
 
 def say(message: str) -> None:
     """A remark to the person, on stderr."""
-    print(f"laptime: {message}", file=sys.stderr)
+    print(f"laptime: {clean(message)}", file=sys.stderr)
 
 
 def open_workspace(folder: Path | None) -> Workspace:
@@ -49,7 +50,7 @@ def open_workspace(folder: Path | None) -> Workspace:
 
 def print_json(result: object) -> None:
     """The result as one line of JSON."""
-    print(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
+    print(json.dumps(result, allow_nan=False, separators=(",", ":")))
 
 
 def open_path(path: str, folder: Path | None) -> Run:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from laptime.cli.units import share_text, shortened, time_text
+from laptime.cli.units import clean, share_text, shortened, time_text
 
 Json = dict[str, Any]  # the report's JSON
 
@@ -36,9 +36,10 @@ _HOST_NAMES = {
 }
 
 
-def console() -> Console:
-    """80 columns where the terminal tells no width."""
-    return Console(width=None if sys.stdout.isatty() else 80, highlight=False)
+def console(*, width: int | None = None) -> Console:
+    """Prints text as it is, never as markup: names come from files. 80 columns where the terminal tells no width."""
+    wide = width or (None if sys.stdout.isatty() else 80)
+    return Console(width=wide, highlight=False, markup=False, emoji=False)
 
 
 def show(report: Json, out: Console | None = None) -> None:
@@ -220,5 +221,5 @@ def _show_list(page: Console, title: str, rows: list[tuple[str, str]]) -> None:
     table.add_column(no_wrap=True)
     table.add_column()
     for left, right in rows:
-        table.add_row(Text(left), Text(right))
+        table.add_row(Text(clean(left)), Text(clean(right)))
     page.print(table)

@@ -44,6 +44,11 @@ def command(
         _show(place.root, place.runs())
 
 
+_FIXED_WIDTH = 66
+"""Width of all columns but the name."""
+_LEAST_NAME = 12
+
+
 def _show(root: object, runs: list) -> None:  # type: ignore[type-arg]  # of StoredRun
     from rich.table import Table
     from rich.text import Text
@@ -60,5 +65,12 @@ def _show(root: object, runs: list) -> None:  # type: ignore[type-arg]  # of Sto
         table.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]  # one of Rich's words
     for run in runs:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.imported_unix))
-        table.add_row(shortened(run.name, 26), run.key, str(len(run.traces)), size_text(run.size_bytes), when)
+        name = shortened(run.name, max(_LEAST_NAME, page.width - _FIXED_WIDTH))
+        table.add_row(
+            name,
+            run.key,
+            str(len(run.traces)),
+            size_text(run.size_bytes),
+            when,
+        )
     page.print(table)

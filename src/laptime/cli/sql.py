@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from decimal import Decimal
 from typing import Annotated
 
 import typer
@@ -26,20 +28,38 @@ def command(
     from laptime.model.query import run_query
 
     table = run_query(open_path(path, workspace), query, rank=rank)
-    rows = [list(row.values()) for row in table.to_pylist()]
+    columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
+    rows = [list(row) for row in zip(*columns, strict=True)]
     if as_json:
         print_json({"schema_version": 1, "columns": table.column_names, "rows": rows})
         return
-    from rich.console import Console
     from rich.table import Table
+
+    from laptime.cli.report_page import console
+    from laptime.cli.units import clean
 
     terminal = sys.stdout.isatty()
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in table.column_names:
-        grid.add_column(name, overflow="fold", no_wrap=not terminal)
+        grid.add_column(clean(name), overflow="fold", no_wrap=not terminal)
     for row in rows:
-        grid.add_row(*("" if value is None else str(value) for value in row))
-    Console(width=None if terminal else _PIPE_WIDTH, highlight=False).print(grid)
+        grid.add_row(*("" if value is None else clean(str(value)) for value in row))
+    console(width=None if terminal else _PIPE_WIDTH).print(grid)
+
+
+def _plain(value: object) -> object:
+    """A value as JSON can hold it: integers stay exact, what is no number is null, times and the like are text."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 _PIPE_WIDTH = 1_000_000

@@ -39,8 +39,16 @@ def _three_digits(value: float) -> str:
     return f"{value:.0f}" if size >= 99.95 else f"{value:.1f}" if size >= 9.995 else f"{value:.2f}"
 
 
+def clean(text: str) -> str:
+    """Text that moves no cursor and changes no colour: control characters and broken Unicode are shown as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+
+
 def shortened(text: str, width: int) -> str:
-    """Text cut in the middle to a width, so that both ends stay readable."""
+    """Clean text cut in the middle to a width, so that both ends stay readable."""
+    text = clean(text)
     if len(text) <= width:
         return text
     keep = width - 1

@@ -12,6 +12,7 @@ import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from types import TracebackType
 
 from laptime.errors import LaptimeError
@@ -68,10 +69,11 @@ class Decoders:
         for block in file.blocks():
             if block.last:  # may hold the end of the list: cheap, and its faults are looked at here
                 break
-            if readable is None:
-                future = executor.submit(decode_block, block.data)
-            else:
-                future = executor.submit(decode_part, readable, block.offset, len(block.data))
+            with interrupts_held():
+                if readable is None:
+                    future = executor.submit(decode_block, block.data)
+                else:
+                    future = executor.submit(decode_part, readable, block.offset, len(block.data))
             running.append((block, future))
             if len(running) >= self._workers + _SPARE_TASKS:
                 done, future = running.popleft()
@@ -88,6 +90,19 @@ class Decoders:
                 self._workers, mp_context=context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
             )  # Ctrl-C: the parent answers
         return self._own
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Holds Ctrl-C back while a process may start: the process inherits that and leaves the answer to its parent."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _rejoined(pairs: Iterable[tuple[Block, Decoded]]) -> Iterator[tuple[Block, Decoded]]:

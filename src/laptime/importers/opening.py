@@ -11,7 +11,7 @@ from typing import Protocol
 
 from laptime.errors import LaptimeError
 from laptime.importers.chrome import ChromeJson, TorchKineto
-from laptime.importers.decoders import Decoders
+from laptime.importers.decoders import Decoders, interrupts_held
 from laptime.importers.keys import run_key, trace_key
 from laptime.importers.progress import Progress, silent
 from laptime.importers.recognised import recognise
@@ -137,7 +137,8 @@ class _Imports:
         if executor is None:
             return
         show = self.progress(f"{len(missing)} recordings")
-        running = {executor.submit(import_rank, source, self.place.root) for source in missing}
+        with interrupts_held():
+            running = {executor.submit(import_rank, source, self.place.root) for source in missing}
         for done, future in enumerate(as_completed(running), start=1):
             future.exception()  # `ensure` meets the same failure and words it
             show(done, len(missing))

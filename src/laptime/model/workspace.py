@@ -177,7 +177,7 @@ def fingerprint(path: Path, member: str | None = None) -> str:
     """Identity of a file's content without reading all of it: size, time of change, first and last 64 KiB."""
     stat = path.stat()
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(f"{stat.st_size} {stat.st_mtime_ns} {member or ''} ".encode())
+    digest.update(f"{stat.st_size} {stat.st_mtime_ns} {member or ''} ".encode("utf-8", "surrogateescape"))
     with path.open("rb") as handle:
         digest.update(handle.read(_ENDS_BYTES))
         handle.seek(max(0, stat.st_size - _ENDS_BYTES))
@@ -187,7 +187,7 @@ def fingerprint(path: Path, member: str | None = None) -> str:
 
 def joined_key(parts: list[str]) -> str:
     """One key made of several."""
-    return hashlib.blake2b("\n".join(parts).encode(), digest_size=10).hexdigest()
+    return hashlib.blake2b("\n".join(parts).encode("utf-8", "surrogateescape"), digest_size=10).hexdigest()
 
 
 def _folder_bytes(folder: Path) -> int:

@@ -39,7 +39,7 @@ def load(path):
 def nanoseconds(microseconds):
     value = decimal.Decimal(microseconds) * 1000
     if value != value.to_integral_value():
-        raise ValueError("{} us is no whole number of ns".format(microseconds))
+        raise ValueError(f"{microseconds} us is no whole number of ns")
     return int(value)
 
 
@@ -79,9 +79,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing")
     args = parser.parse_args()
 
-    facts = {
-        path.relative_to(ROOT).as_posix(): facts_of(load(path)) for path in traces()
-    }
+    facts = {path.relative_to(ROOT).as_posix(): facts_of(load(path)) for path in traces()}
     if args.check:
         if facts != json.loads(FACTS.read_text()):
             sys.exit("facts.json does not match the traces")

@@ -127,12 +127,10 @@ def ddp2_rank(rank, out, rendezvous):
     torch.set_num_threads(1)
     torch.manual_seed(0)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    dist.init_process_group(
-        "gloo", init_method="file://" + rendezvous, rank=rank, world_size=2
-    )
+    dist.init_process_group("gloo", init_method="file://" + rendezvous, rank=rank, world_size=2)
     model = DistributedDataParallel(mlp())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    path = os.path.join(out, "ddp2", "rank{}.json.gz".format(rank))
+    path = os.path.join(out, "ddp2", f"rank{rank}.json.gz")
     with marked(2, path, record_shapes=True) as prof:
         for _ in range(4):
             train_step(model, optimizer, *batch())
@@ -161,10 +159,7 @@ def threads(out):
 
     config = torch.profiler._ExperimentalConfig(profile_all_threads=True)
     with profile(activities=CPU, experimental_config=config) as prof:
-        workers = [
-            threading.Thread(target=work, name="worker{}".format(number))
-            for number in range(2)
-        ]
+        workers = [threading.Thread(target=work, name=f"worker{number}") for number in range(2)]
         for worker in workers:
             worker.start()
         with record_function("wait_for_workers"):
@@ -200,7 +195,7 @@ def main():
         process.start()
         process.join()
         if process.exitcode:
-            raise SystemExit("{} failed".format(name))
+            raise SystemExit(f"{name} failed")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,103 @@
+"""What people see: pages that fit 80 columns, whatever the recording and its path are called."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from tests.cli.conftest import Cli, Ran
+from tests.cli.recordings import DDP2, PATHS, THREADS, TINY, device_events, slice_of, title, written
+from tests.conftest import EXAMPLE
+
+PAGES = (("report",), ("step",), ("op",), ("op", "--by", "name"), ("op", "--by", "shape"), ("op", "--by", "source"))
+
+
+def assert_fits(ran: Ran) -> None:
+    """A page of at most 80 columns, without an empty end."""
+    assert ran.code == 0, ran.err
+    assert ran.out.strip()
+    for line in ran.out.splitlines():
+        assert cell_len(line) <= 80, line
+        assert "\x1b" not in line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=" ".join)
+@pytest.mark.parametrize("path", PATHS, ids=title)
+def test_pages_fit_80_columns(path: Path, page: tuple[str, ...], cli: Cli) -> None:
+    command, *options = page
+    assert_fits(cli(command, path, *options))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=" ".join)
+def test_pages_fit_with_long_and_odd_names(page: tuple[str, ...], tmp_path: Path, cli: Cli) -> None:
+    long_name = "very_long_kernel_name_" * 12
+    events = [
+        *device_events(),
+        slice_of("kernel", f"{long_name}[bold]", 130, 9, device=0, stream=7, correlation=90),
+        slice_of("kernel", "漢字" * 40, 141, 8, device=0, stream=7, correlation=91),
+        slice_of("kernel", "[/red] \x1b[31m and \x07 control\r\n", 151, 8, device=0, stream=7, correlation=92),
+        slice_of("cpu_op", "[/x]", 110, 1),
+    ]
+    folder = tmp_path / ("a_long_folder_name_" * 8)
+    folder.mkdir()
+    command, *options = page
+    assert_fits(cli(command, written(folder / "trace.json", events), *options))
+
+
+@pytest.mark.parametrize("page", [("report",), ("step",), ("op",), ("runs",)], ids=" ".join)
+def test_brackets_in_a_path_are_no_markup(page: tuple[str, ...], tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "[" / "x]"
+    folder.mkdir(parents=True)
+    path = Path(shutil.copy(THREADS, folder / "[bold]t.json"))
+    command, *options = page
+    cli("import", path)
+    ran = cli(command, *(() if command == "runs" else (path,)), *options)
+    assert_fits(ran)
+    assert "[bold]" in ran.out
+
+
+def test_brackets_in_values_of_a_query_are_no_markup(cli: Cli) -> None:
+    ran = cli("sql", TINY, "SELECT '[/x]' AS a, '[red]b' AS \"[bold]c\"")
+    assert ran.code == 0
+    assert "[/x]" in ran.out
+    assert "[red]b" in ran.out
+
+
+def test_brackets_in_the_name_of_a_rank_are_no_markup(tmp_path: Path, cli: Cli) -> None:
+    for name in ("[a].json", "[b].json"):
+        written(tmp_path / name, device_events())
+    ran = cli("report", tmp_path)
+    assert_fits(ran)
+    assert "[a].json" in ran.out
+
+
+def test_the_report_says_what_matters(cli: Cli) -> None:
+    page = cli("report", EXAMPLE).out
+    for text in ("4 ranks", "A step takes", "waiting for data", "communication", "▲", "▼"):
+        assert text in page
+    assert "record_shapes=True" not in page
+    assert "record_shapes=True" in cli("report", THREADS).out
+    assert "prof.step()" in cli("report", THREADS).out
+
+
+def test_the_report_names_what_is_wrong_with_the_data(tmp_path: Path, cli: Cli) -> None:
+    whole = written(tmp_path / "whole.json", device_events()).read_bytes()
+    (tmp_path / "cut.json").write_bytes(whole[: len(whole) // 2])
+    page = cli("report", tmp_path / "cut.json").out
+    assert "truncated" in page
+
+
+def test_a_step_is_drawn_to_scale(cli: Cli) -> None:
+    page = cli("step", DDP2, "--step-id", 3).out
+    assert "step 3" in page
+    assert "█" in page
+
+
+@pytest.mark.parametrize("command", ["report", "step", "op", "runs", "import", "export", "sql"])
+def test_help_fits_80_columns(command: str, cli: Cli) -> None:
+    ran = cli(command, "--help")
+    assert_fits(ran)
+    assert "Examples:" in ran.out

@@ -1,0 +1,58 @@
+"""What is true of every report, whatever the recording: parts sum to their whole, and every number is a number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+Json = dict[str, Any]
+
+_PARTS = ("compute_ns", "communication_exposed_ns", "copy_exposed_ns", "idle_ns")
+_IDLE_PARTS = ("idle_data_wait_ns", "idle_sync_ns", "idle_launch_ns", "idle_other_ns")
+
+
+def assert_consistent(report: Json) -> None:
+    """All sums of a report, and that it can be written as strict JSON."""
+    json.dumps(report, allow_nan=False).encode()
+    for rank in report["ranks"]:
+        _check_events(rank["events"])
+        for budget in _budgets(rank):
+            _check_budget(budget)
+        for step in rank["steps"]:
+            assert step["budget"] is None or step["budget"]["total_ns"] == step["dur_ns"]
+        for device in [*rank["devices"], *([rank["device_total"]] if rank["device_total"] else [])]:
+            _check_device(device)
+    for warning in report["warnings"]:
+        assert warning["count"] > 0, warning
+
+
+def _check_events(events: Json) -> None:
+    assert events["read"] == events["kept"] + sum(events["dropped"].values()), events
+    assert events["kept"] >= 0, events
+    assert all(count > 0 for count in events["dropped"].values()), events
+
+
+def _budgets(rank: Json) -> Iterable[Json]:
+    yield from (step["budget"] for step in rank["steps"] if step["budget"])
+    if rank["step_summary"]:
+        yield rank["step_summary"]["budget"]
+
+
+def _check_budget(budget: Json) -> None:
+    assert sum(budget[part] for part in _PARTS) == budget["total_ns"], budget
+    assert sum(budget[part] or 0 for part in _IDLE_PARTS) == budget["idle_ns"], budget
+    assert all((budget[part] or 0) >= 0 for part in (*_PARTS, *_IDLE_PARTS, "compile_ns")), budget
+    assert (budget["idle_launch_ns"] is None) == (budget["basis"] == "host"), budget
+
+
+def _check_device(device: Json) -> None:
+    assert device["idle_ns"] == device["span_ns"] - device["busy_ns"], device
+    shown = device["communication_overlapped_ns"] + device["communication_exposed_ns"]
+    assert device["communication_ns"] == shown, device
+    parts = [device["compute_ns"], device["communication_exposed_ns"], device["copy_exposed_ns"]]
+    assert sum(parts) == device["busy_ns"], device
+    assert min(device["idle_ns"], *parts) >= 0, device
+    assert 0 <= device["linked_ops"] <= device["ops"], device
+    share = device["kernel_busy_share"]
+    assert share is None or 0 <= share <= 1, device
