@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laptime.cli.options import JsonOption, PathArgument, WorkspaceOption, open_path, print_json
-from laptime.cli.report import store_report
+from laptime.cli.report import store_report, stored_report
 
 
 def command(path: PathArgument, as_json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
@@ -14,7 +14,8 @@ def command(path: PathArgument, as_json: JsonOption = False, workspace: Workspac
       laptime import runs/ddp --workspace /tmp/laptime
     """
     run = open_path(path, workspace)
-    store_report(run)
+    if stored_report(path, workspace) is None:
+        store_report(run)
     rows = [
         {"rank": trace.rank, "source": trace.source, "format": trace.meta["format"], "events": trace.meta["events"]}
         for trace in run.traces
