@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,7 +46,13 @@ def say(message: str) -> None:
 
 def open_workspace(folder: Path | None) -> Workspace:
     """The workspace asked for; a temporary one, with a remark, where it cannot be written."""
-    return Workspace.choose(folder, say=say)
+    return Workspace.choose(folder, say=_say_once)
+
+
+@cache
+def _say_once(message: str) -> None:
+    """A command may open the workspace twice; the remark is for once."""
+    say(message)
 
 
 def print_json(result: object) -> None:
