@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,18 +15,15 @@ import numpy as np
 import pyarrow as pa
 
 from laptime.analyses.averages import quantile
+from laptime.analyses.call_sites import OpTree, op_rows, sources_of
 from laptime.analyses.device import device_rows, launch_of
 from laptime.errors import LaptimeError
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.overruns import overrunning
 from laptime.model.trace import Trace
-from laptime.model.vocabulary import KIND_CODE, KINDS, NULL, TRACK_KINDS
+from laptime.model.vocabulary import KINDS, NULL, TRACK_KINDS
 
 _THREAD = TRACK_KINDS.index("thread")
-
-_FRAMEWORK_FILE = re.compile(r"(?:^|/)(?:torch|torchvision|site-packages|dist-packages|lib/python3?[\d.]*)/")
-_STANDARD_PACKAGES = sys.stdlib_module_names - {"test"}
-_STANDARD_FILES = frozenset({"threading.py", "contextlib.py", "functools.py", "queue.py", "runpy.py"})
 
 GROUPINGS = ("op-type", "name", "full-name", "kernel", "module", "shape", "source")
 COLUMNS = (
@@ -172,9 +167,8 @@ def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
 
 def _operators(trace: Trace, by: str, on: str, device: IntArray) -> tuple[_Executions, _Groups]:
     trace.slices.load("parent_id", "op_id", "stack_id", "name")
-    timed = trace.slices["dur_ns"] != NULL
-    ops = np.flatnonzero((trace.track_kind == _THREAD) & (trace.slices["kind"] == KIND_CODE["op"]) & timed)
-    tree = _OpTree(trace, ops)
+    ops = op_rows(trace)
+    tree = OpTree(trace, ops)
     group_of_op, groups = _groups(trace, ops, by)
     if on == "host":
         duration = trace.slices["dur_ns"][ops]
@@ -186,7 +180,7 @@ def _operators(trace: Trace, by: str, on: str, device: IntArray) -> tuple[_Execu
 
 
 def _launched(
-    trace: Trace, tree: _OpTree, device: IntArray, group_of_op: IntArray, groups: _Groups
+    trace: Trace, tree: OpTree, device: IntArray, group_of_op: IntArray, groups: _Groups
 ) -> tuple[_Executions, _Groups]:
     """Device time of operators, and of device slices that no operator launched, under their kind."""
     duration = clipped_durations(trace, device)
@@ -209,72 +203,6 @@ def _launched(
         np.concatenate([tree.outermost(group_of_op)[active], np.ones(len(lost), bool)]),
     )
     return executions, _Groups(labels, types, [*groups.infos, *(None for _ in kinds)])
-
-
-class _OpTree:
-    """Operators and the nearest operator around each of them; rows are positions among the operators."""
-
-    def __init__(self, trace: Trace, ops: IntArray) -> None:
-        self._parents = trace.slices["parent_id"]
-        self._place = np.full(len(self._parents), -1, np.int64)
-        self._place[ops] = np.arange(len(ops))
-        self.parent = self._nearest(self._parents[ops]) if len(ops) else np.empty(0, np.int64)
-
-    def op_around(self, slices: IntArray) -> IntArray:
-        """Row of the innermost operator that a slice lies in, itself included; -1 where there is none."""
-        return self._nearest(slices)
-
-    def _nearest(self, slices: IntArray) -> IntArray:
-        """Row of the first operator on the way up from each slice."""
-        current = np.where(slices == NULL, -1, slices)
-        pending = np.flatnonzero(current >= 0)
-        while len(pending):
-            pending = pending[self._place[current[pending]] < 0]
-            current[pending] = np.where(self._parents[current[pending]] == NULL, -1, self._parents[current[pending]])
-            pending = pending[current[pending] >= 0]
-        return np.where(current >= 0, self._place[np.maximum(current, 0)], -1)
-
-    def time_of_children(self, start: IntArray, end: IntArray) -> IntArray:
-        """For each operator the time in which an operator directly inside it runs; children that cross count once."""
-        rows = np.flatnonzero(self.parent >= 0)
-        rows = rows[np.lexsort((start[rows], self.parent[rows]))]
-        parent = self.parent[rows]
-        # The latest end so far among siblings: ends as ranks, so that one running maximum serves all parents.
-        by_end = np.argsort(end[rows], kind="stable")
-        rank = np.empty(len(rows), np.int64)
-        rank[by_end] = np.arange(len(rows))
-        family = np.cumsum(np.concatenate([[False], parent[1:] != parent[:-1]])) if len(rows) else rows
-        latest = np.maximum.accumulate(family * len(rows) + rank) - family * len(rows)
-        covered_to = np.full(len(rows), NULL, np.int64)
-        same = np.flatnonzero(parent[1:] == parent[:-1]) + 1
-        covered_to[same] = end[rows][by_end][latest[same - 1]]
-        added = np.maximum(end[rows] - np.maximum(start[rows], covered_to), 0)
-        return np.bincount(parent, weights=added, minlength=len(start)).astype(np.int64)
-
-    def sum_with_descendants(self, values: IntArray) -> IntArray:
-        """For each operator its value and those of all operators inside it."""
-        total = values.copy()
-        carrying = np.flatnonzero((self.parent >= 0) & (values != 0))
-        target = self.parent[carrying]
-        carried = values[carrying]
-        while len(target):
-            np.add.at(total, target, carried)
-            above = self.parent[target]
-            goes_on = above >= 0
-            target, carried = above[goes_on], carried[goes_on]
-        return total
-
-    def outermost(self, group: IntArray) -> BoolArray:
-        """Whether no operator around an operator belongs to its group, so that its time counts once."""
-        nested = np.zeros(len(group), bool)
-        rows = np.flatnonzero(self.parent >= 0)
-        above = self.parent[rows]
-        while len(rows):
-            nested[rows] |= group[above] == group[rows]
-            above = self.parent[above]
-            goes_on = (above >= 0) & ~nested[rows]
-            rows, above = rows[goes_on], above[goes_on]
-        return ~nested
 
 
 # ---- grouping ----
@@ -324,14 +252,6 @@ def _parsed(text: object) -> object:
         return text
 
 
-def _is_framework_file(file: str) -> bool:
-    """Whether a file is the framework's, an installed package's or Python's own, not the user's."""
-    if _FRAMEWORK_FILE.search(file) or file in _STANDARD_FILES:
-        return True
-    package, slash, _ = file.partition("/")
-    return bool(slash) and package in _STANDARD_PACKAGES
-
-
 def _finite_or_none(text: str) -> float | None:
     number = float(text)
     return number if math.isfinite(number) else None
@@ -342,18 +262,8 @@ def _no_number(text: str) -> None:
 
 
 def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, _Groups]:
-    """By file and line of the innermost frame outside the framework's own files; where there is none, of those."""
-    stacks = trace.table("stacks").arrow().to_pydict()
-    place: dict[int, str] = {}
-    inside_framework: dict[int, str] = {}
-    for stack_id, file, line in zip(stacks["stack_id"], stacks["file"], stacks["line"], strict=True):
-        if file is None or file.startswith("<"):
-            continue
-        (inside_framework if _is_framework_file(file) else place).setdefault(stack_id, f"{file}:{line}")
-    place = {**inside_framework, **place}
-    stack_id = np.where(trace.slices["stack_id"][ops] == NULL, -1, trace.slices["stack_id"][ops])
+    sources = sources_of(trace, ops)
     index: dict[str, int] = {"[no call stack]": 0}
-    used, which = np.unique(stack_id, return_inverse=True)
-    group_of = [index.setdefault(place[code], len(index)) if code in place else 0 for code in used.tolist()]
+    group_of = [0 if source is None else index.setdefault(source, len(index)) for source in sources]
     labels = list(index)
-    return np.array(group_of, np.int64)[which.reshape(-1)], _Groups(labels, [None] * len(labels), [None] * len(labels))
+    return np.array(group_of, np.int64), _Groups(labels, [None] * len(labels), [None] * len(labels))

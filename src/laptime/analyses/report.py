@@ -14,6 +14,7 @@ from laptime.analyses.budget import Budget, step_budgets
 from laptime.analyses.device import device_rows, device_times, devices_of, work_of
 from laptime.analyses.operators import operator_table
 from laptime.analyses.recorded import not_recorded
+from laptime.analyses.syncs import sync_rows, waits
 from laptime.model.trace import Run, Trace
 from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
 
@@ -22,8 +23,6 @@ TOP_OPS = 5
 """Operators and kernels that the report lists."""
 
 _THREAD = TRACK_KINDS.index("thread")
-_WAITING_OPS = frozenset({"aten::_local_scalar_dense", "aten::nonzero", "aten::_unique2", "aten::unique_dim"})
-"""Operators that wait for a device value when there is a device."""
 
 
 def report(run: Run) -> dict[str, object]:
@@ -67,6 +66,7 @@ def rank_report(trace: Trace) -> dict[str, object]:
         "step_summary": step_summary(steps, budgets),
         "steps": steps,
         "top_ops": operator_table(trace, by="name", limit=TOP_OPS).rows,
+        "top_syncs": waits(trace, has_device=together is not None)[:TOP_OPS],
         "top_kernels": operator_table(trace, by="kernel", limit=TOP_OPS).rows if together else [],
     }
 
@@ -156,24 +156,16 @@ def mean_budget(budgets: list[Budget]) -> Budget:
 
 def _host(trace: Trace, *, has_device: bool) -> dict[str, object]:
     on_thread = trace.track_kind == _THREAD
-    kind = trace.slices["kind"]
-    waits = on_thread & (kind == KIND_CODE["sync"])
-    if not has_device:
-        waits |= on_thread & _named(trace, _WAITING_OPS)
-    timed = waits & (trace.slices["dur_ns"] != NULL)
+    kind, dur = trace.slices["kind"], trace.slices["dur_ns"]
+    waiting = sync_rows(trace, has_device=has_device)
     return {
         "tracks": len(np.unique(trace.slices["track_id"][on_thread])),
         "slices": int(np.count_nonzero(on_thread)),
         "ops": int(np.count_nonzero(on_thread & (kind == KIND_CODE["op"]))),
-        "syncs": int(np.count_nonzero(waits)),
-        "sync_ns": int(trace.slices["dur_ns"][timed].sum()),
+        "syncs": len(waiting),
+        "sync_ns": int(dur[waiting][dur[waiting] != NULL].sum()),
         "launches": int(np.count_nonzero(on_thread & (kind == KIND_CODE["launch"]))),
     }
-
-
-def _named(trace: Trace, wanted: frozenset[str]) -> np.ndarray:
-    codes = [code for code, name in enumerate(trace.slices.texts("name")) if name in wanted]
-    return np.isin(trace.slices["name"], codes)
 
 
 def _warnings(run: Run) -> list[dict[str, object]]:

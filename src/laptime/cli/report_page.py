@@ -15,6 +15,8 @@ Json = dict[str, Any]  # the report's JSON
 
 _BAR_WIDTH = 72
 _NAME_WIDTH = 44
+_WAIT_WIDTH = 56
+_WORTH_SHOWING = 0.01
 _CLEARLY = 0.1
 """Share of a step by which ranks must differ to be called early or late."""
 _PARTS = (
@@ -55,6 +57,7 @@ def show(report: Json, out: Console | None = None) -> None:
     if len(ranks) > 1:
         _show_ranks(page, ranks)
     _show_top(page, chosen)
+    _show_syncs(page, chosen)
     _show_notes(page, report)
 
 
@@ -198,6 +201,29 @@ def _show_top(page: Console, rank: Json) -> None:
             )
         page.print(table)
         page.print()
+
+
+def _show_syncs(page: Console, rank: Json) -> None:
+    """Waits that matter: together over a hundredth of the steps they lie in."""
+    summary = rank["step_summary"]
+    rows = [row for row in rank["top_syncs"] if summary and row["total_ns"] > _WORTH_SHOWING * _steps_ns(summary)]
+    if not rows:
+        return
+    page.print("Host waits for the device", style="bold")
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, width=_WAIT_WIDTH)
+    table.add_column(justify="right")
+    table.add_column(justify="right")
+    for row in rows:
+        cause = " in ".join(part for part in (row["name"], row["op"]) if part)
+        place = f" at {row['source']}" if row["source"] else ""
+        table.add_row(Text(shortened(cause + place, _WAIT_WIDTH)), f"{row['count']:,} x", time_text(row["total_ns"]))
+    page.print(table)
+    page.print()
+
+
+def _steps_ns(summary: Json) -> int:
+    return int(summary["mean_ns"]) * int(summary["steps_used"])
 
 
 def _show_notes(page: Console, report: Json) -> None:

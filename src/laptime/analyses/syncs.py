@@ -1,0 +1,51 @@
+"""Where the host waits for the device: which operator and source line make it wait, how often and how long.
+
+Definitions: docs/definitions.md, "Host".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from laptime.analyses.call_sites import OpTree, op_rows, sources_of
+from laptime.model.arrays import IntArray
+from laptime.model.trace import Trace
+from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
+
+_THREAD = TRACK_KINDS.index("thread")
+_WAITING_OPS = frozenset({"aten::_local_scalar_dense", "aten::nonzero", "aten::_unique2", "aten::unique_dim"})
+"""Operators that wait for a device value when there is a device."""
+
+
+def sync_rows(trace: Trace, *, has_device: bool) -> IntArray:
+    """Blocking waits of host threads; on recordings without a device also the operators that would wait on one."""
+    on_thread = trace.track_kind == _THREAD
+    waits = on_thread & (trace.slices["kind"] == KIND_CODE["sync"])
+    if not has_device:
+        codes = [code for code, name in enumerate(trace.slices.texts("name")) if name in _WAITING_OPS]
+        waits |= on_thread & np.isin(trace.slices["name"], codes)
+    return np.flatnonzero(waits)
+
+
+def waits(trace: Trace, *, has_device: bool) -> list[dict[str, object]]:
+    """Waits grouped by call, causing operator and source line; the longest together first."""
+    rows = sync_rows(trace, has_device=has_device)
+    rows = rows[trace.slices["dur_ns"][rows] != NULL]
+    if not len(rows):
+        return []
+    ops, names = op_rows(trace), trace.slices.texts("name")
+    around = OpTree(trace, ops).op_around(rows)
+    causes = [names[trace.slices["name"][ops[op]]] if op >= 0 else None for op in around.tolist()]
+    calls = [names[code] for code in trace.slices["name"][rows].tolist()]
+    groups: dict[tuple[str, str | None, str | None], list[int]] = defaultdict(list)
+    for key, dur in zip(
+        zip(calls, causes, sources_of(trace, rows), strict=True), trace.slices["dur_ns"][rows].tolist(), strict=True
+    ):
+        groups[key].append(dur)
+    table: list[dict[str, object]] = [
+        {"name": name, "op": op, "source": source, "count": len(durations), "total_ns": sum(durations)}
+        for (name, op, source), durations in sorted(groups.items(), key=lambda item: -sum(item[1]))
+    ]
+    return table
