@@ -60,7 +60,18 @@ def step_budgets(trace: Trace) -> list[Budget | None]:
     rows = device_rows(trace)
     rows = rows[trace.slices["dur_ns"][rows] != NULL]
     compile_ns = _compile_ns(trace, steps)
-    return _device_budgets(trace, steps, rows, compile_ns) if len(rows) else _host_budgets(trace, steps, compile_ns)
+    if not len(rows):
+        return _host_budgets(trace, steps, compile_ns)
+    first, last = _covered(trace)
+    covered = (steps.start >= first) & (steps.end <= last)
+    budgets = _device_budgets(trace, steps, rows, compile_ns)
+    return [budget if whole else None for budget, whole in zip(budgets, covered.tolist(), strict=True)]
+
+
+def _covered(trace: Trace) -> tuple[int, int]:
+    """What the device's record covers, where the source tells it; else all time."""
+    span = trace.meta.get("device_covered_ns")
+    return (int(span[0]), int(span[1])) if isinstance(span, list) else (NULL, -NULL - 1)
 
 
 # ---- on the device ----

@@ -15,7 +15,10 @@ IMPORT_VERSION = "2"
 
 def trace_key(source: Source) -> str:
     """Key of a source's trace. Raises OSError where the file cannot be read."""
-    return joined_key([fingerprint(source.path, source.member), source.base_name, IMPORT_VERSION, __version__])
+    files = source.files or (source.path,)
+    prints = [f"{file.name} {fingerprint(file, source.member)}" for file in files]
+    device = "" if source.device is None else str(source.device)
+    return joined_key([*prints, source.base_name, source.format or "", device, IMPORT_VERSION, __version__])
 
 
 def run_key(path: str | os.PathLike[str], sources: Sequence[Source]) -> str:

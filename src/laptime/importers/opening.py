@@ -132,7 +132,7 @@ class _Imports:
     def import_ranks(self, sources: Sequence[Source]) -> None:
         """Imports several ranks at once, a process each, where that is faster; the rest is left to `ensure`."""
         missing = [source for source in sources if _is_missing(source, self.place)]
-        sizes = [source.path.stat().st_size * USUAL_RATIO for source in missing]  # most are compressed
+        sizes = [_text_bytes(source) for source in missing]
         executor = self.decoders.for_many(sizes)
         if executor is None:
             return
@@ -161,6 +161,13 @@ class _Imports:
         return None
 
 
+def _text_bytes(source: Source) -> int:
+    """About how much text a source holds; most files are compressed, those of folder recordings are not."""
+    if source.files:
+        return sum(file.stat().st_size for file in source.files)
+    return source.path.stat().st_size * USUAL_RATIO
+
+
 def _is_missing(source: Source, place: Workspace) -> bool:
     try:
         return not place.has_trace(trace_key(source))
@@ -186,6 +193,8 @@ def _import(source: Source, key: str, place: Workspace, progress: Progress, deco
 
 
 def _importer_of(source: Source) -> Importer:
+    if source.format is not None:
+        return next(importer for importer in IMPORTERS if importer.name == source.format)
     head = source.head()
     if not head:
         raise LaptimeError(

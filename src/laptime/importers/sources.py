@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from laptime.errors import LaptimeError
+from laptime.importers.folders import folder_recordings
 
 if TYPE_CHECKING:
     from laptime.importers.streams import ByteStream
@@ -26,14 +27,22 @@ _IGNORED_NAMES = re.compile(r"^(\.|__MACOSX)")
 
 @dataclass(frozen=True, order=True)
 class Source:
-    """One recording: a file, or one member of a zip or tar archive."""
+    """One recording: a file, one member of a zip or tar archive, or a folder whose files belong together."""
 
     path: Path
     member: str | None = None
+    format: str | None = None
+    """Name of the importer of a folder recording; None where the first bytes tell it."""
+    device: int | None = None
+    """Device of a folder recording that holds one device of several."""
+    files: tuple[Path, ...] = ()
+    """Files of a folder recording, all of them, in order of name."""
 
     @property
     def name(self) -> str:
-        """File name, with the archive's name before a member's."""
+        """File or folder name, with the archive's name before a member's, with the device of a folder recording."""
+        if self.device is not None:
+            return f"{self.path.name}[{self.device}]"
         return self.path.name if self.member is None else f"{self.path.name}/{self.member}"
 
     @property
@@ -57,7 +66,9 @@ class Source:
         return ByteStream(zipped.open(self.member), size=zipped.getinfo(self.member).file_size, owner=zipped)
 
     def head(self) -> bytes:
-        """The first MiB, decompressed."""
+        """The first MiB, decompressed; nothing for a folder recording."""
+        if self.format is not None:
+            return b""
         with self.open() as stream:
             return stream.read(HEAD_BYTES)
 
@@ -80,9 +91,17 @@ def _sources_of(path: Path) -> Iterator[Source]:
     if path.is_dir():
         for folder, folders, files in os.walk(path):
             folders[:] = sorted(name for name in folders if not _IGNORED_NAMES.match(name))
+            recordings = [
+                Source(Path(folder), format=found.format, device=found.device, files=found.files)
+                for found in folder_recordings(Path(folder))
+            ]
+            yield from recordings
+            taken = {file for source in recordings for file in source.files}
+            if any(source.files and Path(folder) != file.parent for source in recordings for file in source.files):
+                folders[:] = [name for name in folders if not any(Path(folder, name) in file.parents for file in taken)]
             for name in sorted(files):
                 entry = Path(folder, name)
-                if not _IGNORED_NAMES.match(name) and entry.is_file():
+                if not _IGNORED_NAMES.match(name) and entry not in taken and entry.is_file():
                     yield from _archive_members(entry) or [Source(entry)]
     elif path.is_file():
         yield from _archive_members(path) or [Source(path)]

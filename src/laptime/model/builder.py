@@ -37,6 +37,7 @@ _SLICE_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "call_stack": (np.int32, -1),
     "module": (np.int32, -1),
     "collective": (np.int32, -1),
+    "op": (np.int32, -1),
     "args_start": (np.int64, 0),
     "args_length": (np.int32, 0),
 }
@@ -101,6 +102,37 @@ class Names:
         return list(self._codes)
 
 
+@dataclass(frozen=True)
+class Op:
+    """A row of the `ops` table that a source gives."""
+
+    name: str
+    op_type: str | None = None
+    full_name: str | None = None
+    subgraph: str | None = None
+    device_kind: str | None = None
+    module: str | None = None
+    input_shapes: str | None = None
+    input_dtypes: str | None = None
+    output_shapes: str | None = None
+    info: str | None = None
+    """JSON."""
+
+
+@dataclass(frozen=True)
+class GivenStep:
+    """A step that a source gives, in ns on the source's clock."""
+
+    step: int
+    start_ns: int
+    end_ns: int
+    label: str
+    complete: bool = True
+    window: int = 1
+    forward_start_ns: int | None = None
+    backward_end_ns: int | None = None
+
+
 @dataclass
 class Warnings:
     """What the user should know about the data, by code of the JSON contract and message, with counts."""
@@ -142,6 +174,20 @@ class TraceBuilder:
         self.memory_events = Rows(_MEMORY_COLUMNS)
         self.counters = Rows(_COUNTER_COLUMNS)
         self._places: dict[tuple[str, str], int] = {}
+        self.ops: list[Op] = []
+        """Operators that the source itself tells apart; the slices' column `op` counts into them."""
+        self.steps: list[GivenStep] = []
+        """Steps that the source itself tells; empty where markers or repetition tell them."""
+        self.op_totals: list[tuple[int, int | None, int | None, int | None]] = []
+        """(op, count, total_ns, mean_ns) each, where the source has only sums."""
+        self.queue_samples: list[dict[str, object]] = []
+        self.pipeline_ops: list[dict[str, object]] = []
+        """Rows of the tables of these names."""
+
+    def add_op(self, op: Op) -> int:
+        """Number of a new operator."""
+        self.ops.append(op)
+        return len(self.ops) - 1
 
     def drop(self, reason: str, count: int = 1) -> None:
         """Counts source elements that do not become rows."""
@@ -169,8 +215,9 @@ class TraceBuilder:
         return points
 
     def first_point_times(self) -> list[int]:
-        """Times of the earliest instant and counter sample, where there are any."""
-        return [
+        """Times of given steps, of the earliest instant and counter sample, where there are any."""
+        given = [step.start_ns for step in self.steps]
+        return given + [
             first for rows in (self.instants, self.counters) if (first := rows.least("ts", missing=NULL)) is not None
         ]
 

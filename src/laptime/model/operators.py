@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class Operators:
     stack_of_slice: CodeArray
     ops: dict[str, list[object]]
     stacks: dict[str, list[object]]
+    first_given: int
+    """Row of the first operator that the source itself gave."""
 
 
 def find_operators(slices: Assembled, builder: TraceBuilder) -> Operators:
@@ -39,7 +41,13 @@ def find_operators(slices: Assembled, builder: TraceBuilder) -> Operators:
     module_code = np.where(slices.columns["module"] >= 0, len(nodes.name) + slices.columns["module"], nodes.of_slice)
     op_of_slice, ops = _ops(slices, builder, module_of, module_code)
     stack_of_slice, stacks = _stacks(slices, builder, nodes, names)
-    return Operators(op_of_slice, stack_of_slice, ops, stacks)
+    first_given = len(ops["op_id"])
+    for op_id, op in enumerate(builder.ops, start=first_given):
+        for key, value in {"op_id": op_id, **asdict(op)}.items():
+            ops[key].append(value)
+    given = slices.columns["op"]
+    op_of_slice = np.where(given >= 0, given + first_given, op_of_slice).astype(np.int32)
+    return Operators(op_of_slice, stack_of_slice, ops, stacks, first_given)
 
 
 # ---- call stacks from nested Python frames ----
@@ -145,7 +153,8 @@ def _ops(
     columns = slices.columns
     modules, place = np.unique(np.array([text or "" for text in module_of] or [""]), return_inverse=True)
     is_op = slices.on_thread & (columns["kind"] == KIND_CODE["op"])
-    rows = np.flatnonzero(is_op | (slices.on_stream & (columns["collective"] >= 0)))
+    is_op |= slices.on_stream & (columns["collective"] >= 0)
+    rows = np.flatnonzero(is_op & (columns["op"] < 0))
     module = np.where(module_code[rows] >= 0, place[np.maximum(module_code[rows], 0)], -1)
     keys = [columns[name][rows] for name in ("name", "shapes", "dtypes", "collective", "kind")]
     first, op_of_row = distinct_rows([*keys, module])

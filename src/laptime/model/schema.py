@@ -107,6 +107,38 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("complete", pa.bool_()),
         ]
     ),
+    "op_totals": pa.schema(
+        [
+            ("op_id", pa.int32()),
+            ("count", pa.int64()),
+            ("total_ns", pa.int64()),
+            ("mean_ns", pa.int64()),
+        ]
+    ),
+    "queue_samples": pa.schema(
+        [
+            ("queue", _STRING),
+            ("stage", _STRING),
+            ("step", pa.int64()),
+            ("ts_ns", pa.int64()),
+            ("size", pa.int64()),
+            ("capacity", pa.int64()),
+        ]
+    ),
+    "pipeline_ops": pa.schema(
+        [
+            ("op_id", pa.int64()),
+            ("op_type", _STRING),
+            ("name", _STRING),
+            ("workers", pa.int64()),
+            ("parent_id", pa.int64()),
+            ("queue_mean_size", pa.float64()),
+            ("queue_capacity", pa.int64()),
+            ("queue_usage_share", pa.float64()),
+            ("queue_empty_share", pa.float64()),
+            ("queue_samples", pa.int64()),
+        ]
+    ),
     "stacks": pa.schema(
         [
             ("stack_id", pa.int32()),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.assembly import Assembled
-from laptime.model.builder import Warnings
+from laptime.model.builder import GivenStep, Warnings
 from laptime.model.classify import is_autograd_node, is_optimizer_step, is_profiler_step, phase_root, step_number
 from laptime.model.links import Flows
 from laptime.model.repetition import find_cycles
@@ -36,6 +36,7 @@ class Steps:
     forward_start: IntArray
     backward_end: IntArray
     optimizer_start: IntArray
+    window: IntArray
 
     def __len__(self) -> int:
         return len(self.step)
@@ -54,13 +55,18 @@ def find_steps(slices: Assembled, names: list[str], warnings: Warnings, *, trunc
     own = np.array([is_profiler_step(names[code]) for code in slices.columns["name"][markers]], bool)
     markers = markers[own] if own.any() else markers
     steps = _marked(slices, names, markers, truncated=truncated) if len(markers) else _inferred(slices, names)
+    warn_of_partial(steps, warnings)
+    return steps
+
+
+def warn_of_partial(steps: Steps, warnings: Warnings) -> None:
+    """Names the steps that the recording does not hold whole."""
     if len(steps) and not steps.complete.all():
         warnings.add(
             "partial_step",
             "steps that the recording does not hold whole; left out of averages",
             int(np.count_nonzero(~steps.complete)),
         )
-    return steps
 
 
 def _marked(slices: Assembled, names: list[str], markers: IntArray, *, truncated: bool) -> Steps:
@@ -107,7 +113,30 @@ def _with_unknown_phases(
     thread: int | None,
 ) -> Steps:
     unknown = np.full(len(step), NULL, np.int64)
-    return Steps(step, start, end, label, source, complete, thread, unknown, unknown.copy(), unknown.copy())
+    window = np.ones(len(step), np.int64)
+    return Steps(step, start, end, label, source, complete, thread, unknown, unknown.copy(), unknown.copy(), window)
+
+
+def given_steps(rows: list[GivenStep], origin_ns: int) -> Steps:
+    """Steps that the source itself tells, on the rank's own clock, in order of time."""
+    rows = sorted(rows, key=lambda row: row.start_ns)
+
+    def times(values: list[int | None]) -> IntArray:
+        return np.array([NULL if value is None else value - origin_ns for value in values], np.int64)
+
+    return Steps(
+        step=np.array([row.step for row in rows], np.int64),
+        start=times([row.start_ns for row in rows]),
+        end=times([row.end_ns for row in rows]),
+        label=[row.label for row in rows],
+        source="marked",
+        complete=np.array([row.complete for row in rows], bool),
+        thread=None,
+        forward_start=times([row.forward_start_ns for row in rows]),
+        backward_end=times([row.backward_end_ns for row in rows]),
+        optimizer_start=np.full(len(rows), NULL, np.int64),
+        window=np.array([row.window for row in rows], np.int64),
+    )
 
 
 def main_thread(slices: Assembled, steps: Steps) -> int | None:
@@ -138,6 +167,8 @@ def slice_phases(slices: Assembled, flows: Flows, names: list[str], steps: Steps
     take their launch's.
     """
     phase = _inherited_phases(slices, names)
+    if steps.thread is None and len(steps):  # the source told the steps, and their points
+        return phase
     _mark_forward(slices, phase, steps, _fill_points(slices, names, steps))
     launch = flows.kind == "launch"
     phase[flows.to_id[launch]] = phase[flows.from_id[launch]]

@@ -18,7 +18,7 @@ from laptime.model.operators import Operators, find_operators
 from laptime.model.overruns import overrunning
 from laptime.model.rows import SpoolReader
 from laptime.model.schema import SCHEMAS
-from laptime.model.steps import Steps, find_steps, main_thread, slice_phases, slice_steps
+from laptime.model.steps import Steps, find_steps, given_steps, main_thread, slice_phases, slice_steps, warn_of_partial
 from laptime.model.tracks import TrackKey
 from laptime.model.vocabulary import KINDS, NULL, PHASES
 
@@ -46,7 +46,11 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
     flow_points = _on_clock(builder.bound_flow_points(), place, slices.origin_ns)
     flows = link(slices, flow_points, builder.categories.texts)
     truncated = any(code == "truncated" for code, _ in builder.warnings.counts)
-    steps = find_steps(slices, names, builder.warnings, truncated=truncated)
+    if builder.steps:
+        steps = given_steps(builder.steps, slices.origin_ns)
+        warn_of_partial(steps, builder.warnings)
+    else:
+        steps = find_steps(slices, names, builder.warnings, truncated=truncated)
     phases = slice_phases(slices, flows, names, steps)
     step_of_slice = slice_steps(slices, flows, steps)
     operators = find_operators(slices, builder)
@@ -63,6 +67,9 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         "counters": _counters(builder, place, slices.origin_ns),
         "allocations": pa.table(allocations_table(memory, slices, names), SCHEMAS["allocations"]),
         "steps": _steps(steps),
+        "op_totals": _op_totals(builder, operators),
+        "queue_samples": pa.Table.from_pylist(builder.queue_samples, SCHEMAS["queue_samples"]),
+        "pipeline_ops": pa.Table.from_pylist(builder.pipeline_ops, SCHEMAS["pipeline_ops"]),
         "stacks": pa.table(operators.stacks, SCHEMAS["stacks"]),
     }
     _warn_of_links(builder, slices, flows)
@@ -202,12 +209,18 @@ def _counters(builder: TraceBuilder, place: CodeArray, origin_ns: int) -> pa.Tab
     return pa.table(fields, SCHEMAS["counters"])
 
 
+def _op_totals(builder: TraceBuilder, operators: Operators) -> pa.Table:
+    columns = [list(column) for column in zip(*builder.op_totals, strict=True)] or [[], [], [], []]
+    columns[0] = [None if op is None else operators.first_given + op for op in columns[0]]
+    return pa.table(columns, schema=SCHEMAS["op_totals"])
+
+
 def _steps(steps: Steps) -> pa.Table:
     count = len(steps)
     fields = {
         "step": steps.step,
         "index": np.arange(1, count + 1, dtype=np.int64),
-        "window": np.ones(count, np.int64),
+        "window": steps.window,
         "label": steps.label,
         "thread_track_id": pa.array([steps.thread] * count, pa.int32()),
         "start_ns": steps.start,
@@ -241,11 +254,17 @@ def _warn_of_links(builder: TraceBuilder, slices: Assembled, flows: Flows) -> No
         builder.warnings.add(code, message, int(np.count_nonzero(count)))
 
 
+def _on_own_clock(span: object, origin_ns: int) -> list[int] | None:
+    """A pair of times of the source's clock on the rank's own."""
+    return [int(time) - origin_ns for time in span] if isinstance(span, (list, tuple)) else None
+
+
 def _meta(builder: TraceBuilder, slices: Assembled, thread: int | None) -> dict[str, object]:
     dropped = dict(sorted(builder.dropped.items()))
     return {
         **builder.meta,
         "origin_ns": slices.origin_ns,
+        "device_covered_ns": _on_own_clock(builder.meta.get("device_covered_ns"), slices.origin_ns),
         "main_thread": thread,
         "events": {"read": builder.read, "kept": builder.read - sum(dropped.values()), "dropped": dropped},
         "warnings": builder.warnings.as_rows(),

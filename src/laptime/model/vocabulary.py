@@ -46,6 +46,9 @@ TABLES = (
     "counters",
     "allocations",
     "steps",
+    "op_totals",
+    "queue_samples",
+    "pipeline_ops",
     "stacks",
 )
 """Tables written today; `laptime.model.schema.SCHEMAS` has their columns."""
