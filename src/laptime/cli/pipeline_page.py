@@ -1,0 +1,94 @@
+"""The data pipeline as text for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from laptime.cli.report_page import console
+from laptime.cli.units import share_text, shortened, time_text
+
+Json = dict[str, Any]
+
+_BAR_WIDTH = 20
+
+
+def show(result: Json, *, path: str, rank: str) -> None:
+    """Prints waits, queues, the operator tree and the verdicts."""
+    page = console()
+    page.print(f"Data pipeline of {shortened(path, 50)}{rank}", style="bold")
+    bound = result["data_bound"]
+    if bound is None and not result["queues"] and not result["operators"]:
+        page.print("Nothing about loading data was recorded.")
+        return
+    if bound is not None:
+        page.print(_waits(bound))
+    _show_queues(page, result["queues"])
+    _show_operators(page, result["operators"])
+    if result["bottleneck"]:
+        found = result["bottleneck"]
+        page.print(f"Slowest operator: {found['name']}: {found['reason']}.")
+        page.print(f"Try: {found['advice']}.")
+    if result["stage_verdict"]:
+        stage = {"process": "data processing", "send": "sending to the device", "none": "none"}
+        verdict = result["stage_verdict"]
+        page.print(f"Slow stage: {stage[verdict['stage']]}: {verdict['reason']}.")
+
+
+def _waits(bound: Json) -> str:
+    empty = "" if bound["waits"] is None else f", {bound['waits']} found the queue empty"
+    share = "" if bound["share_of_step"] is None else f" ({share_text(bound['share_of_step'], 1)} of the steps)"
+    return f"{bound['batches']} batches{empty}; training waited {time_text(bound['wait_ns'])} for data{share}."
+
+
+def _show_queues(page: Console, queues: list[Json]) -> None:
+    if not queues:
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
+    for title in ("queue", "samples", "capacity", "mean size", "empty", "full"):
+        table.add_column(title, justify="left" if title == "queue" else "right")
+    for queue in queues:
+        full = "-" if queue["full_count"] is None else str(queue["full_count"])
+        capacity = "-" if queue["capacity"] is None else str(queue["capacity"])
+        table.add_row(
+            queue["queue"],
+            str(queue["samples"]),
+            capacity,
+            f"{queue['mean_size']:.2f}",
+            str(queue["empty_count"]),
+            full,
+        )
+    page.print(table)
+
+
+def _show_operators(page: Console, operators: list[Json]) -> None:
+    """The tree from the root down; each line shows how full the queue after the operator is."""
+    if not operators:
+        return
+    page.print("Operators, each feeding the one above; the bar is how full its output queue is", style="bold")
+    for op, depth in _in_tree_order(operators):
+        queue = op["output_queue"]
+        line = Text(f"{'  ' * min(depth, 10)}{shortened(op['name'], 30)}".ljust(44))
+        if queue is None:
+            line.append("no queue")
+        else:
+            filled = round(_BAR_WIDTH * min(queue["usage_share"], 1))
+            line.append("█" * filled + "·" * (_BAR_WIDTH - filled)).append(f" {share_text(queue['usage_share'], 1)}")
+        page.print(line)
+
+
+def _in_tree_order(operators: list[Json]) -> list[tuple[Json, int]]:
+    children: dict[object, list[Json]] = {}
+    known = {op["op_id"] for op in operators}
+    for op in operators:
+        children.setdefault(op["parent_id"] if op["parent_id"] in known else None, []).append(op)
+    ordered: list[tuple[Json, int]] = []
+    waiting = [(op, 0) for op in reversed(children.get(None, []))]
+    while waiting:
+        op, depth = waiting.pop()
+        ordered.append((op, depth))
+        waiting += [(child, depth + 1) for child in reversed(children.get(op["op_id"], []))]
+    return ordered
