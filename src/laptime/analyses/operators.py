@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -84,6 +85,8 @@ def operator_table(
 ) -> OperatorTable:
     """Operators grouped and sorted (greatest first; names A to Z). Raises LaptimeError for what cannot be combined."""
     rows = device_rows(trace)
+    if not len(rows) and trace.table("op_totals").row_count and by not in ("kernel", "source"):
+        return _totals(trace, by=by, sort=sort, limit=limit, keep=keep)
     where = on or ("device" if len(rows) else "host")
     if by == "kernel" and where == "host":
         raise LaptimeError(
@@ -96,6 +99,56 @@ def operator_table(
     table = [row for row in _statistics(executions, groups) if keep(row)]
     table.sort(key=lambda row: _sort_key(row, sort))
     return OperatorTable(by, where, len(table), table[:limit])
+
+
+def _totals(
+    trace: Trace, *, by: str, sort: str, limit: int | None, keep: Callable[[dict[str, object]], bool]
+) -> OperatorTable:
+    """Rows of sources that hold only sums: count and mean, total where it follows; the rest is unknown."""
+    group_of, groups = groups_of_ops(trace, by)
+    counts: dict[int, int] = defaultdict(int)
+    totals: dict[int, int | None] = defaultdict(int)
+    for row in trace.table("op_totals").arrow().to_pylist():
+        if row["op_id"] is None or row["count"] is None:
+            continue
+        group = int(group_of[row["op_id"]])
+        total = row["total_ns"] if row["total_ns"] is not None else _product(row["count"], row["mean_ns"])
+        before = totals[group]
+        counts[group] += row["count"]
+        totals[group] = None if total is None or before is None else before + total
+    everything = sum(total for total in totals.values() if total is not None)
+    rows: list[dict[str, object]] = [
+        {
+            "name": groups.labels[group],
+            "op_type": groups.op_types[group],
+            "count": count,
+            "total_ns": totals[group],
+            "self_ns": totals[group],
+            "mean_ns": _rounded_ratio(totals[group], count),
+            "min_ns": None,
+            "max_ns": None,
+            "p50_ns": None,
+            "p90_ns": None,
+            "share": _ratio(totals[group], everything),
+            "info": groups.infos[group],
+        }
+        for group, count in counts.items()
+    ]
+    table = [row for row in rows if keep(row)]
+    table.sort(key=lambda row: _sort_key(row, sort))
+    return OperatorTable(by, "device", len(table), table[:limit])
+
+
+def _product(count: int, mean: int | None) -> int | None:
+    return None if mean is None else count * mean
+
+
+def _rounded_ratio(total: int | None, count: int) -> int | None:
+    return None if total is None or not count else (2 * total + count) // (2 * count)
+
+
+def _ratio(part: int | None, whole: int) -> float | None:
+    return None if part is None or not whole else part / whole
 
 
 def _sort_key(row: dict[str, object], column: str) -> tuple[object, ...]:
@@ -176,13 +229,13 @@ def _operators(trace: Trace, by: str, on: str, device: IntArray) -> tuple[_Execu
         executions = _Executions(group_of_op, duration, duration - inside, tree.outermost(group_of_op))
         return executions, groups
     device = device[trace.slices["dur_ns"][device] != NULL]
-    return _launched(trace, tree, device, group_of_op, groups)
+    return _launched(trace, tree, device, group_of_op, groups, by=by)
 
 
 def _launched(
-    trace: Trace, tree: OpTree, device: IntArray, group_of_op: IntArray, groups: _Groups
+    trace: Trace, tree: OpTree, device: IntArray, group_of_op: IntArray, groups: _Groups, *, by: str
 ) -> tuple[_Executions, _Groups]:
-    """Device time of operators, and of device slices that no operator launched, under their kind."""
+    """Device time of operators, and of device slices that no host operator launched."""
     duration = clipped_durations(trace, device)
     launch = launch_of(trace, device)
     op = np.where(launch >= 0, tree.op_around(np.maximum(launch, 0)), -1)
@@ -193,25 +246,49 @@ def _launched(
     total = tree.sum_with_descendants(own)
     active = np.flatnonzero(tree.sum_with_descendants(launches_any.astype(np.int64)) > 0)
     lost = np.flatnonzero(op < 0)
-    kinds, lost_group = np.unique(trace.slices["kind"][device[lost]], return_inverse=True)
-    labels = groups.labels + [f"[{KINDS[kind]} without operator]" for kind in kinds.tolist()]
-    types = [*groups.op_types, *(None for _ in kinds)]
+    lost_group, groups = _without_launching_op(trace, device[lost], by, groups)
     executions = _Executions(
-        np.concatenate([group_of_op[active], lost_group.reshape(-1) + len(groups.labels)]),
+        np.concatenate([group_of_op[active], lost_group]),
         np.concatenate([total[active], duration[lost]]),
         np.concatenate([own[active], duration[lost]]),
         np.concatenate([tree.outermost(group_of_op)[active], np.ones(len(lost), bool)]),
     )
-    return executions, _Groups(labels, types, [*groups.infos, *(None for _ in kinds)])
+    return executions, groups
+
+
+def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: _Groups) -> tuple[IntArray, _Groups]:
+    """Groups of device slices that no host operator launched: their own operator where the source names it, else their
+    kind."""
+    kinds, by_kind = np.unique(trace.slices["kind"][rows], return_inverse=True)
+    group = by_kind.reshape(-1) + len(groups.labels)
+    own = trace.slices["op_id"][rows]
+    named = np.array([kind not in _FROM_ARGUMENTS for kind in trace.ops.objects("device_kind")] or [False], bool)
+    has_own = (own != NULL) & named[np.where(own == NULL, 0, own)]
+    if by != "source":
+        group_of_op, _ = groups_of_ops(trace, by)
+        group = np.where(has_own, group_of_op[np.where(has_own, own, 0)], group)
+    labels = groups.labels + [f"[{KINDS[kind]} without operator]" for kind in kinds.tolist()]
+    types = [*groups.op_types, *(None for _ in kinds)]
+    return group, _Groups(labels, types, [*groups.infos, *(None for _ in kinds)])
+
+
+_FROM_ARGUMENTS = frozenset({"host", "device"})
+"""Kinds of operators made from a framework's events; a source that names the operators of its device has others."""
 
 
 # ---- grouping ----
 
 
 def _groups(trace: Trace, ops: IntArray, by: str) -> tuple[IntArray, _Groups]:
-    op_id = np.where(trace.slices["op_id"][ops] == NULL, -1, trace.slices["op_id"][ops])
     if by == "source":
         return _groups_by_source(trace, ops)
+    group_of, groups = groups_of_ops(trace, by)
+    op_id = trace.slices["op_id"][ops]
+    return group_of[np.where(op_id == NULL, 0, op_id)], groups
+
+
+def groups_of_ops(trace: Trace, by: str) -> tuple[IntArray, _Groups]:
+    """Group of each row of the `ops` table, and the groups."""
     table = trace.ops.arrow().to_pydict()
     labels_of = [_label(table, row, by) for row in range(len(table["op_id"]))]
     index: dict[str, int] = {}
@@ -222,7 +299,7 @@ def _groups(trace: Trace, ops: IntArray, by: str) -> tuple[IntArray, _Groups]:
     types = [table["op_type"][first[group]] if typed else None for group in range(len(labels))]
     infos = [_info(table, first[group], by) for group in range(len(labels))]
     names = [table["name"][first[group]] if by == "shape" else label for group, label in enumerate(labels)]
-    return group_of[np.maximum(op_id, 0)], _Groups(names, types, infos)
+    return group_of, _Groups(names, types, infos)
 
 
 def _label(table: dict[str, list[object]], row: int, by: str) -> str:
@@ -232,11 +309,17 @@ def _label(table: dict[str, list[object]], row: int, by: str) -> str:
     if by == "module":
         return str(module) if module else "[no module]"
     if by == "full-name":
-        return f"{module}/{name}" if module else name
+        full = table["full_name"][row]
+        return str(full) if full else f"{module}/{name}" if module else name
     return f"{name} {table['input_shapes'][row] or ''}" if by == "shape" else name
 
 
 def _info(table: dict[str, list[object]], row: int, by: str) -> dict[str, object] | None:
+    if by == "full-name":
+        keys = ("subgraph", "device_kind", "input_shapes", "input_dtypes", "output_shapes")
+        known: dict[str, object] = {key: _parsed(table[key][row]) for key in keys if table[key][row] is not None}
+        details = _parsed(table["info"][row])
+        return {**known, **details} if isinstance(details, dict) else known
     if by != "shape":
         return None
     shapes, dtypes = table["input_shapes"][row], table["input_dtypes"][row]
