@@ -9,6 +9,7 @@ import pytest
 
 from laptime.analyses.operators import operator_table
 from laptime.analyses.report import report
+from laptime.analyses.selection import Selection
 from laptime.errors import LaptimeError
 from laptime.model.trace import Run
 from tests.analyses.events import OTHER, US, Event, host, kernel, launch, op, scope, step
@@ -272,7 +273,7 @@ def test_default_is_the_device_where_there_is_one(open_events: Opener) -> None:
 
 def test_sorted_and_limited(open_events: Opener) -> None:
     trace = open_events(op("b", 0, 5), op("a", 10, 15), op("c", 20, 30), op("d", 40, 41)).traces[0]
-    table = operator_table(trace, by="name", limit=3)
+    table = operator_table(trace, by="name", selection=Selection(sort="self_ns", limit=3))
     assert ([row["name"] for row in table.rows], table.total_rows) == (["c", "a", "b"], 4)
-    by_name = operator_table(trace, by="name", sort="name", keep=lambda row: row["name"] != "c")
+    by_name = operator_table(trace, by="name", selection=Selection(sort="name", none_of={"name": ["C"]}))
     assert [row["name"] for row in by_name.rows] == ["a", "b", "d"]

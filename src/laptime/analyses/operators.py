@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +17,7 @@ import pyarrow as pa
 from laptime.analyses.averages import quantile
 from laptime.analyses.call_sites import OpTree, op_rows, sources_of
 from laptime.analyses.device import device_rows, launch_of
+from laptime.analyses.selection import Selection, select
 from laptime.errors import LaptimeError
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.overruns import overrunning
@@ -26,6 +26,7 @@ from laptime.model.vocabulary import KINDS, NULL, TRACK_KINDS
 
 _THREAD = TRACK_KINDS.index("thread")
 
+BY_SELF_TIME = Selection(sort="self_ns")
 GROUPINGS = ("op-type", "name", "full-name", "kernel", "module", "shape", "source")
 COLUMNS = (
     "count",
@@ -79,37 +80,50 @@ def operator_table(
     *,
     by: str = "op-type",
     on: str | None = None,
-    sort: str = "self_ns",
-    limit: int | None = None,
-    keep: Callable[[dict[str, object]], bool] = lambda row: True,
+    subgraph: str | None = None,
+    selection: Selection = BY_SELF_TIME,
 ) -> OperatorTable:
-    """Operators grouped and sorted (greatest first; names A to Z). Raises LaptimeError for what cannot be combined."""
+    """Operators grouped, chosen and sorted. Raises LaptimeError for what cannot be combined.
+
+    `subgraph` keeps the operators of one subgraph (Default, Gradients), where the source tells them apart.
+    """
     rows = device_rows(trace)
     if not len(rows) and trace.table("op_totals").row_count and by not in ("kernel", "source"):
-        return _totals(trace, by=by, sort=sort, limit=limit, keep=keep)
+        return _table(by, "device", _totals(trace, by=by, subgraph=subgraph), selection)
     where = on or ("device" if len(rows) else "host")
     if by == "kernel" and where == "host":
         raise LaptimeError(
             "kernels run on a device", where="--by kernel --on host", remedy="use --on device or --by name"
         )
+    if subgraph is not None:
+        rows = rows[of_subgraph(trace, rows, subgraph)]
     if by == "kernel":
         executions, groups = _kernels(trace, rows)
     else:
-        executions, groups = _operators(trace, by, where, rows)
-    table = [row for row in _statistics(executions, groups) if keep(row)]
-    table.sort(key=lambda row: _sort_key(row, sort))
-    return OperatorTable(by, where, len(table), table[:limit])
+        executions, groups = _operators(trace, by, where, rows, subgraph)
+    return _table(by, where, _statistics(executions, groups), selection)
 
 
-def _totals(
-    trace: Trace, *, by: str, sort: str, limit: int | None, keep: Callable[[dict[str, object]], bool]
-) -> OperatorTable:
+def _table(by: str, on: str, rows: list[dict[str, object]], selection: Selection) -> OperatorTable:
+    chosen = select(rows, selection)
+    return OperatorTable(by, on, chosen.size, chosen.rows)
+
+
+def of_subgraph(trace: Trace, rows: IntArray, subgraph: str) -> BoolArray:
+    """Whether each slice's own operator belongs to a subgraph."""
+    wanted = np.array([own == subgraph for own in trace.ops.objects("subgraph")] or [False], bool)
+    op_id = trace.slices["op_id"][rows]
+    return np.asarray((op_id != NULL) & wanted[np.where(op_id == NULL, 0, op_id)])
+
+
+def _totals(trace: Trace, *, by: str, subgraph: str | None) -> list[dict[str, object]]:
     """Rows of sources that hold only sums: count and mean, total where it follows; the rest is unknown."""
+    subgraphs = trace.ops.objects("subgraph")
     group_of, groups = groups_of_ops(trace, by)
     counts: dict[int, int] = defaultdict(int)
     totals: dict[int, int | None] = defaultdict(int)
     for row in trace.table("op_totals").arrow().to_pylist():
-        if row["op_id"] is None or row["count"] is None:
+        if row["op_id"] is None or row["count"] is None or subgraph not in (None, subgraphs[row["op_id"]]):
             continue
         group = int(group_of[row["op_id"]])
         total = row["total_ns"] if row["total_ns"] is not None else _product(row["count"], row["mean_ns"])
@@ -134,9 +148,7 @@ def _totals(
         }
         for group, count in counts.items()
     ]
-    table = [row for row in rows if keep(row)]
-    table.sort(key=lambda row: _sort_key(row, sort))
-    return OperatorTable(by, "device", len(table), table[:limit])
+    return rows
 
 
 def _product(count: int, mean: int | None) -> int | None:
@@ -149,14 +161,6 @@ def _rounded_ratio(total: int | None, count: int) -> int | None:
 
 def _ratio(part: int | None, whole: int) -> float | None:
     return None if part is None or not whole else part / whole
-
-
-def _sort_key(row: dict[str, object], column: str) -> tuple[object, ...]:
-    value = row[column]
-    name = str(row["name"])
-    if isinstance(value, (int, float)):
-        return (0, -value, name)
-    return (1, "" if value is None else str(value), name)
 
 
 def _statistics(executions: _Executions, groups: _Groups) -> list[dict[str, object]]:
@@ -218,9 +222,11 @@ def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
 # ---- framework operators ----
 
 
-def _operators(trace: Trace, by: str, on: str, device: IntArray) -> tuple[_Executions, _Groups]:
+def _operators(trace: Trace, by: str, on: str, device: IntArray, subgraph: str | None) -> tuple[_Executions, _Groups]:
     trace.slices.load("parent_id", "op_id", "stack_id", "name")
     ops = op_rows(trace)
+    if subgraph is not None:
+        ops = ops[of_subgraph(trace, ops, subgraph)]
     tree = OpTree(trace, ops)
     group_of_op, groups = _groups(trace, ops, by)
     if on == "host":

@@ -14,6 +14,7 @@ from laptime.analyses.budget import Budget, step_budgets
 from laptime.analyses.device import device_rows, device_times, devices_of, work_of
 from laptime.analyses.operators import operator_table
 from laptime.analyses.recorded import not_recorded
+from laptime.analyses.selection import Selection
 from laptime.analyses.syncs import sync_rows, waits
 from laptime.model.trace import Run, Trace
 from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
@@ -21,6 +22,7 @@ from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
 SCHEMA_VERSION = 1
 TOP_OPS = 5
 """Operators and kernels that the report lists."""
+_TOP = Selection(sort="self_ns", limit=TOP_OPS)
 
 _THREAD = TRACK_KINDS.index("thread")
 
@@ -65,9 +67,9 @@ def rank_report(trace: Trace) -> dict[str, object]:
         "host": _host(trace, has_device=together is not None),
         "step_summary": step_summary(steps, budgets),
         "steps": steps,
-        "top_ops": operator_table(trace, by="name", limit=TOP_OPS).rows,
+        "top_ops": operator_table(trace, by="name", selection=_TOP).rows,
         "top_syncs": waits(trace, has_device=together is not None)[:TOP_OPS],
-        "top_kernels": operator_table(trace, by="kernel", limit=TOP_OPS).rows if together else [],
+        "top_kernels": operator_table(trace, by="kernel", selection=_TOP).rows if together else [],
     }
 
 

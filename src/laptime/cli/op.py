@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -38,12 +38,23 @@ def command(
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Rows to show; all with --json, else 30.", show_default=False)
     ] = None,
-    keep: Annotated[
+    page: Annotated[int, typer.Option("--page", min=0, help="Page of --limit rows, from 0.")] = 0,
+    ascending: Annotated[bool, typer.Option("--ascending", help="Least first.")] = False,
+    contains: Annotated[
         list[str] | None,
         typer.Option(
             "--filter", metavar="COL=TEXT", help="Rows whose column contains the text (repeatable).", show_default=False
         ),
     ] = None,
+    one_of: Annotated[
+        list[str] | None,
+        typer.Option("--in", metavar="COL=A,B", help="Rows whose column is one of these.", show_default=False),
+    ] = None,
+    none_of: Annotated[
+        list[str] | None,
+        typer.Option("--not-in", metavar="COL=A,B", help="Rows whose column is none of these.", show_default=False),
+    ] = None,
+    subgraph: Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")] = "all",
     rank: RankOption = None,
     as_json: JsonOption = False,
     workspace: WorkspaceOption = None,
@@ -54,22 +65,27 @@ def command(
     Examples:
       laptime op trace.json.gz --by kernel
       laptime op DIR --by module --on host --sort total_ns
+      laptime op DIR --by name --filter name=conv --not-in op_type=conv2d
     """
     from laptime.analyses.operators import COLUMNS, GROUPINGS, operator_table
+    from laptime.analyses.selection import Selection
 
     where, column = _TORCH_SORTS.get(sort.replace("-", "_"), (None, sort.replace("-", "_")))
     _one_of(by, GROUPINGS, "--by")
     _one_of(on, ("device", "host", None), "--on")
     _one_of(column, COLUMNS, "--sort", also=tuple(_TORCH_SORTS))
-    run, trace = open_trace(path, workspace, rank)
-    table = operator_table(
-        trace,
-        by=by,
-        on=on or where,
+    selection = Selection(
+        one_of=_conditions(one_of, "--in", COLUMNS),
+        none_of=_conditions(none_of, "--not-in", COLUMNS),
+        contains=_conditions(contains, "--filter", COLUMNS),
         sort=column,
+        ascending=ascending,
         limit=limit or (None if as_json else 30),
-        keep=_filter(keep or []),
+        page=page,
     )
+    run, trace = open_trace(path, workspace, rank)
+    only = None if subgraph == "all" else subgraph
+    table = operator_table(trace, by=by, on=on or where, subgraph=only, selection=selection)
     if as_json:
         result = {"schema_version": 1, "rank": trace.rank, "source": trace.source, "by": table.by, "on": table.on}
         print_json({**result, "total_rows": table.total_rows, "rows": table.rows})
@@ -85,15 +101,15 @@ def _one_of(value: str | None, known: tuple[str | None, ...], option: str, also:
         raise typer.BadParameter(f"{value!r} is none of: {names}", param_hint=option)
 
 
-def _filter(texts: list[str]) -> Any:  # a test of rows
-    wanted = []
-    for text in texts:
+def _conditions(texts: list[str] | None, option: str, columns: tuple[str, ...]) -> dict[str, list[str]]:
+    """`COL=TEXT` options by column: of `--in` and `--not-in` the texts between commas, of `--filter` the text whole."""
+    wanted: dict[str, list[str]] = {}
+    for text in texts or []:
         column, equals, part = text.partition("=")
         if not equals:
-            raise typer.BadParameter(f"{text!r} is not COL=TEXT", param_hint="--filter")
-        wanted.append((column.strip().replace("-", "_"), part.strip().lower()))
-    from laptime.analyses.operators import COLUMNS
-
-    for column, _ in wanted:
-        _one_of(column, COLUMNS, "--filter")
-    return lambda row: all(part in str(row[column] or "").lower() for column, part in wanted)
+            raise typer.BadParameter(f"{text!r} is not COL=TEXT", param_hint=option)
+        column = column.strip().replace("-", "_")
+        _one_of(column, columns, option)
+        parts = [part] if option == "--filter" else part.split(",")
+        wanted.setdefault(column, []).extend(each.strip() for each in parts)
+    return wanted

@@ -1,0 +1,91 @@
+"""Choosing rows of a table as MindInsight's pages do: filters, sorting, paging. All interfaces share it.
+
+Semantics: all conditions must hold; of several texts of one partial match any may. Matching ignores case. `None` sorts
+lowest. Pages are counted from 0; the size is that of the filtered rows, before paging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from laptime.errors import LaptimeError
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What to keep of a table, and in which order."""
+
+    one_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Column -> texts of which its value must be one."""
+    none_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Column -> texts that its value must not be."""
+    contains: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Column -> texts of which its value must contain one."""
+    sort: str | None = None
+    ascending: bool = False
+    limit: int | None = None
+    page: int = 0
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Rows of the page asked for; `size` counts all rows that match."""
+
+    rows: list[Row]
+    size: int
+
+
+def select(rows: Sequence[Row], wanted: Selection) -> Selected:
+    """Filters, sorts and pages. Raises LaptimeError for unknown columns and for sorting by what has no order."""
+    if not rows:
+        return Selected([], 0)
+    for column in (*wanted.one_of, *wanted.none_of, *wanted.contains, *([wanted.sort] if wanted.sort else [])):
+        if column not in rows[0]:
+            raise LaptimeError(f"no column {column}", where="filter or sort", remedy=f"columns: {', '.join(rows[0])}")
+    kept = [row for row in rows if _matches(row, wanted)]
+    if wanted.sort is not None:
+        kept = _sorted(kept, wanted.sort, ascending=wanted.ascending)
+    first = wanted.page * wanted.limit if wanted.limit is not None else 0
+    last = None if wanted.limit is None else first + wanted.limit
+    return Selected(kept[first:last], len(kept))
+
+
+def _matches(row: Row, wanted: Selection) -> bool:
+    return (
+        all(_text(row[column]) in _folded(texts) for column, texts in wanted.one_of.items())
+        and all(_text(row[column]) not in _folded(texts) for column, texts in wanted.none_of.items())
+        and all(any(text in _text(row[column]) for text in _folded(texts)) for column, texts in wanted.contains.items())
+    )
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value).casefold()
+
+
+def _folded(texts: Sequence[str]) -> list[str]:
+    return [text.casefold() for text in texts]
+
+
+def _sorted(rows: list[Row], column: str, *, ascending: bool) -> list[Row]:
+    if any(isinstance(row[column], (dict, list)) for row in rows):
+        raise LaptimeError(f"{column} has no order", where="sort", remedy="sort by another column")
+    unknown = [row for row in rows if row[column] is None]
+    known = [row for row in rows if row[column] is not None]
+    known.sort(key=lambda row: str(row.get("name")))
+    known.sort(key=lambda row: _key(row[column]), reverse=not ascending and not _is_text(known, column))
+    return unknown + known if ascending else known + unknown
+
+
+def _is_text(rows: list[Row], column: str) -> bool:
+    """Texts are sorted A to Z unless asked otherwise; numbers greatest first."""
+    return bool(rows) and isinstance(rows[0][column], str)
+
+
+def _key(value: object) -> tuple[str, float, str]:
+    """Mixed types sort by the name of their type."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return ("number", float(value), "")
+    return (type(value).__name__, 0.0, str(value))

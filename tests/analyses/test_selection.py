@@ -1,0 +1,51 @@
+"""Filters, sorting and paging of table rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from laptime.analyses.selection import Row, Selection, select
+from laptime.errors import LaptimeError
+
+ROWS: list[Row] = [
+    {"name": "MatMul-op1", "op_type": "MatMul", "total_ns": 30, "info": {"a": 1}},
+    {"name": "Mul-op2", "op_type": "Mul", "total_ns": 20, "info": None},
+    {"name": "Cast-op3", "op_type": "Cast", "total_ns": None, "info": None},
+    {"name": "mul-op4", "op_type": "Mul", "total_ns": 10, "info": None},
+]
+
+
+def names(wanted: Selection) -> list[object]:
+    return [row["name"] for row in select(ROWS, wanted).rows]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Selection(one_of={"op_type": ["Mul", "Cast"]}), ["Mul-op2", "Cast-op3", "mul-op4"]),
+        (Selection(none_of={"op_type": ["mul"]}), ["MatMul-op1", "Cast-op3"]),
+        (Selection(contains={"name": ["MUL"]}), ["MatMul-op1", "Mul-op2", "mul-op4"]),
+        (Selection(contains={"name": ["cast", "op4"]}), ["Cast-op3", "mul-op4"]),
+        (Selection(contains={"name": ["mul"]}, none_of={"op_type": ["MatMul"]}), ["Mul-op2", "mul-op4"]),
+        (Selection(sort="total_ns"), ["MatMul-op1", "Mul-op2", "mul-op4", "Cast-op3"]),
+        (Selection(sort="total_ns", ascending=True), ["Cast-op3", "mul-op4", "Mul-op2", "MatMul-op1"]),
+        (Selection(sort="total_ns", limit=2, page=1), ["mul-op4", "Cast-op3"]),
+        (Selection(sort="total_ns", limit=2, page=9), []),
+    ],
+)
+def test_rows_are_chosen(wanted: Selection, expected: list[str]) -> None:
+    assert names(wanted) == expected
+
+
+def test_size_counts_what_matches_before_paging() -> None:
+    assert select(ROWS, Selection(contains={"name": ["mul"]}, limit=1)).size == 3
+
+
+@pytest.mark.parametrize("wanted", [Selection(sort="info"), Selection(sort="colour"), Selection(one_of={"colour": []})])
+def test_unknown_columns_and_columns_without_order_are_errors(wanted: Selection) -> None:
+    with pytest.raises(LaptimeError):
+        select(ROWS, wanted)
+
+
+def test_no_rows_select_nothing() -> None:
+    assert select([], Selection(sort="anything")).rows == []
