@@ -8,13 +8,13 @@ from laptime.model.trace import Run, Trace
 
 
 def not_recorded(run: Run) -> list[dict[str, str]]:
-    """`{what, how_to_record}` for everything that no rank of the run holds."""
-    torch = run.traces[0].meta.get("framework") == "pytorch"
-    missing = []
-    for what, how, is_there in _PARTS:
-        if not any(is_there(trace) for trace in run.traces):
-            missing.append({"what": what, "how_to_record": how if torch else _ELSEWHERE.get(what, how)})
-    return missing
+    """`{what, how_to_record}` for everything that no rank of the run holds and its framework can record."""
+    how = _HOW.get(str(run.traces[0].meta.get("framework")), _BY_OTHERS)
+    return [
+        {"what": what, "how_to_record": how[what]}
+        for what, is_there in _PARTS
+        if what in how and not any(is_there(trace) for trace in run.traces)
+    ]
 
 
 def _has_device(trace: Trace) -> bool:
@@ -41,12 +41,35 @@ def _has_launches(trace: Trace) -> bool:
     return trace.flows.row_count > 0 or not _has_device(trace)
 
 
-_PARTS: tuple[tuple[str, str, Callable[[Trace], bool]], ...] = (
-    ("device kernels", "if there was a device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]", _has_device),
-    ("launches of the device kernels", "activities=[ProfilerActivity.CPU, ...] in the same profile", _has_launches),
-    ("step markers", "call prof.step() at the end of each training step", _has_markers),
-    ("input shapes", "torch.profiler.profile(record_shapes=True)", _has_shapes),
-    ("call stacks", "torch.profiler.profile(with_stack=True)", _has_stacks),
-    ("memory", "torch.profiler.profile(profile_memory=True)", _has_memory),
+def _has_queues(trace: Trace) -> bool:
+    return trace.table("queue_samples").row_count > 0
+
+
+_PARTS: tuple[tuple[str, Callable[[Trace], bool]], ...] = (
+    ("device kernels", _has_device),
+    ("launches of the device kernels", _has_launches),
+    ("step markers", _has_markers),
+    ("input shapes", _has_shapes),
+    ("call stacks", _has_stacks),
+    ("memory", _has_memory),
+    ("data queues", _has_queues),
 )
-_ELSEWHERE = {"step markers": "add one event named 'step N' around each step"}
+_HOW = {
+    "pytorch": {
+        "device kernels": "if there was a device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+        "launches of the device kernels": "activities=[ProfilerActivity.CPU, ...] in the same profile",
+        "step markers": "call prof.step() at the end of each training step",
+        "input shapes": "torch.profiler.profile(record_shapes=True)",
+        "call stacks": "torch.profiler.profile(with_stack=True)",
+        "memory": "torch.profiler.profile(profile_memory=True)",
+    },
+    "mindspore": {
+        "device kernels": "profile on an Ascend device with op_time=True",
+        "step markers": "profile on an Ascend device; on the CPU MindSpore marks no steps",
+        "call stacks": "mindspore.Profiler(with_stack=True), MindSpore 2.3 or newer",
+        "memory": "mindspore.Profiler(profile_memory=True)",
+        "data queues": "mindspore.Profiler(data_process=True)",
+    },
+}
+"""What each framework's own profiler can record, and by which argument."""
+_BY_OTHERS = {"step markers": "add one event named 'step N' around each step"}

@@ -14,6 +14,15 @@ from laptime.cli.units import clean, share_text, shortened, time_text
 Json = dict[str, Any]  # the report's JSON
 
 _BAR_WIDTH = 72
+_FORMAT_NAMES = {
+    "pytorch_kineto": "PyTorch profiler",
+    "chrome_trace": "Chrome trace",
+    "ascend_job": "raw Ascend job",
+    "ascend_output": "Ascend profiler output",
+    "mindinsight": "MindInsight profiler files",
+    "mindspore_cpu": "MindSpore CPU profile",
+    "msprof": "msprof export",
+}
 _NAME_WIDTH = 44
 _WAIT_WIDTH = 56
 _WORTH_SHOWING = 0.01
@@ -71,7 +80,7 @@ def _title(report: Json) -> str:
     run = report["run"]
     count = len(report["ranks"])
     world = f" of {run['world_size']}" if run["world_size"] and run["world_size"] > count else ""
-    what = {"pytorch_kineto": "PyTorch profiler", "chrome_trace": "Chrome trace"}.get(run["format"], run["format"])
+    what = _FORMAT_NAMES.get(run["format"], run["format"])
     ranks = f"{count} ranks{world}" if count > 1 else f"rank {run['ranks'][0]}{world}" if world else ""
     return " · ".join(part for part in (shortened(run["path"], 48), what, ranks) if part)
 

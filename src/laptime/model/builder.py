@@ -131,6 +131,8 @@ class GivenStep:
     window: int = 1
     forward_start_ns: int | None = None
     backward_end_ns: int | None = None
+    source: str = "marked"
+    """marked or inferred; all steps of a recording alike."""
 
 
 @dataclass
@@ -164,7 +166,9 @@ class TraceBuilder:
         """Elements of the source's list, whatever they are."""
         self.dropped: Counter[str] = Counter()
         self.meta: dict[str, object] = {}
-        """Facts about the source: format, framework, rank, world size, devices, origin, ..."""
+        """Facts about the source: format, framework, rank, world size, devices, origin, ...
+
+        `records_launches` False says that the format has no launches, so that none is missing."""
         self.spool = TextSpool(work_dir / "args.spool")
         self.slices = Rows(_SLICE_COLUMNS)
         self.points = Rows(_POINT_COLUMNS)

@@ -129,7 +129,7 @@ def given_steps(rows: list[GivenStep], origin_ns: int) -> Steps:
         start=times([row.start_ns for row in rows]),
         end=times([row.end_ns for row in rows]),
         label=[row.label for row in rows],
-        source="marked",
+        source=rows[0].source,
         complete=np.array([row.complete for row in rows], bool),
         thread=None,
         forward_start=times([row.forward_start_ns for row in rows]),

@@ -242,12 +242,13 @@ def _warn_of_links(builder: TraceBuilder, slices: Assembled, flows: Flows) -> No
     linked[to_id] = True
     timed = slices.columns["dur"] != NULL
     early = (work & timed)[to_id] & (start[to_id] < start[from_id])
+    unlinked = work & ~linked & bool(builder.meta.get("records_launches", True))
     rows = np.flatnonzero(work)
     long, _ = overrunning(
         slices.columns["track"][rows], start[rows], slices.end[rows], slices.columns["correlation"][rows]
     )
     for code, message, count in (
-        ("unlinked_device_ops", "device slices whose launch was not recorded; counted all the same", work & ~linked),
+        ("unlinked_device_ops", "device slices whose launch was not recorded; counted all the same", unlinked),
         ("clock_disorder", "device slices that start before their launch call", early),
         ("overrunning", "device slices that swallow many later ones; clipped in sums by name", long >= 0),
     ):
