@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from laptime.analyses.device import DeviceWork, device_rows, launch_of, work_of
+from laptime.analyses.device import DeviceWork, covered_span, device_rows, launch_of, work_of
 from laptime.analyses.intervals import EMPTY, Intervals, complement, join, subtract, union
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.trace import Trace
@@ -62,16 +62,10 @@ def step_budgets(trace: Trace) -> list[Budget | None]:
     compile_ns = _compile_ns(trace, steps)
     if not len(rows):
         return _host_budgets(trace, steps, compile_ns)
-    first, last = _covered(trace)
+    first, last = covered_span(trace)
     covered = (steps.start >= first) & (steps.end <= last)
     budgets = _device_budgets(trace, steps, rows, compile_ns)
     return [budget if whole else None for budget, whole in zip(budgets, covered.tolist(), strict=True)]
-
-
-def _covered(trace: Trace) -> tuple[int, int]:
-    """What the device's record covers, where the source tells it; else all time."""
-    span = trace.meta.get("device_covered_ns")
-    return (int(span[0]), int(span[1])) if isinstance(span, list) else (NULL, -NULL - 1)
 
 
 # ---- on the device ----

@@ -67,9 +67,25 @@ class DeviceTimes:
 
 
 def device_rows(trace: Trace) -> IntArray:
-    """Slices that are device work, in slice order."""
+    """Slices that are device work, in slice order.
+
+    Where the device's record covers a part of the recording only, work outside it (which other records hold in part) is
+    left out, so that no sum mixes what was recorded whole with what was not.
+    """
     codes = [KIND_CODE[kind] for kind in DEVICE_WORK]
-    return np.flatnonzero((trace.track_kind == _STREAM) & np.isin(trace.slices["kind"], codes))
+    rows = np.flatnonzero((trace.track_kind == _STREAM) & np.isin(trace.slices["kind"], codes))
+    first, last = _told_span(trace, "device_log_ns")
+    return rows[(trace.slices["start_ns"][rows] >= first) & (trace.end_ns[rows] <= last)]
+
+
+def covered_span(trace: Trace) -> tuple[int, int]:
+    """Time in which budgets can be known, where the source tells it; else all time."""
+    return _told_span(trace, "device_covered_ns")
+
+
+def _told_span(trace: Trace, key: str) -> tuple[int, int]:
+    span = trace.meta.get(key)
+    return (int(span[0]), int(span[1])) if isinstance(span, list) else (NULL, -NULL - 1)
 
 
 def devices_of(trace: Trace, rows: IntArray) -> IntArray:

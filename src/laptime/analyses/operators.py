@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +16,7 @@ import pyarrow as pa
 from laptime.analyses.averages import quantile
 from laptime.analyses.call_sites import OpTree, op_rows, sources_of
 from laptime.analyses.device import device_rows, launch_of
+from laptime.analyses.op_totals import Groups, merged, totals_by_group
 from laptime.analyses.selection import Selection, select
 from laptime.errors import LaptimeError
 from laptime.model.arrays import BoolArray, IntArray
@@ -68,13 +68,6 @@ class _Executions:
     outermost: BoolArray
 
 
-@dataclass(frozen=True)
-class _Groups:
-    labels: list[str]
-    op_types: list[str | None]
-    infos: list[dict[str, object] | None]
-
-
 def operator_table(
     trace: Trace,
     *,
@@ -89,7 +82,7 @@ def operator_table(
     """
     rows = device_rows(trace)
     if not len(rows) and trace.table("op_totals").row_count and by not in ("kernel", "source"):
-        return _table(by, "device", _totals(trace, by=by, subgraph=subgraph), selection)
+        return _table(by, "device", totals_by_group(trace, *groups_of_ops(trace, by), subgraph=subgraph), selection)
     where = on or ("device" if len(rows) else "host")
     if by == "kernel" and where == "host":
         raise LaptimeError(
@@ -101,7 +94,10 @@ def operator_table(
         executions, groups = _kernels(trace, rows)
     else:
         executions, groups = _operators(trace, by, where, rows, subgraph)
-    return _table(by, where, _statistics(executions, groups), selection)
+    rows_by_slices = _statistics(executions, groups)
+    if where == "device" and by not in ("kernel", "source"):
+        rows_by_slices = merged(rows_by_slices, totals_by_group(trace, *groups_of_ops(trace, by), subgraph=subgraph))
+    return _table(by, where, rows_by_slices, selection)
 
 
 def _table(by: str, on: str, rows: list[dict[str, object]], selection: Selection) -> OperatorTable:
@@ -116,54 +112,7 @@ def of_subgraph(trace: Trace, rows: IntArray, subgraph: str) -> BoolArray:
     return np.asarray((op_id != NULL) & wanted[np.where(op_id == NULL, 0, op_id)])
 
 
-def _totals(trace: Trace, *, by: str, subgraph: str | None) -> list[dict[str, object]]:
-    """Rows of sources that hold only sums: count and mean, total where it follows; the rest is unknown."""
-    subgraphs = trace.ops.objects("subgraph")
-    group_of, groups = groups_of_ops(trace, by)
-    counts: dict[int, int] = defaultdict(int)
-    totals: dict[int, int | None] = defaultdict(int)
-    for row in trace.table("op_totals").arrow().to_pylist():
-        if row["op_id"] is None or row["count"] is None or subgraph not in (None, subgraphs[row["op_id"]]):
-            continue
-        group = int(group_of[row["op_id"]])
-        total = row["total_ns"] if row["total_ns"] is not None else _product(row["count"], row["mean_ns"])
-        before = totals[group]
-        counts[group] += row["count"]
-        totals[group] = None if total is None or before is None else before + total
-    everything = sum(total for total in totals.values() if total is not None)
-    rows: list[dict[str, object]] = [
-        {
-            "name": groups.labels[group],
-            "op_type": groups.op_types[group],
-            "count": count,
-            "total_ns": totals[group],
-            "self_ns": totals[group],
-            "mean_ns": _rounded_ratio(totals[group], count),
-            "min_ns": None,
-            "max_ns": None,
-            "p50_ns": None,
-            "p90_ns": None,
-            "share": _ratio(totals[group], everything),
-            "info": groups.infos[group],
-        }
-        for group, count in counts.items()
-    ]
-    return rows
-
-
-def _product(count: int, mean: int | None) -> int | None:
-    return None if mean is None else count * mean
-
-
-def _rounded_ratio(total: int | None, count: int) -> int | None:
-    return None if total is None or not count else (2 * total + count) // (2 * count)
-
-
-def _ratio(part: int | None, whole: int) -> float | None:
-    return None if part is None or not whole else part / whole
-
-
-def _statistics(executions: _Executions, groups: _Groups) -> list[dict[str, object]]:
+def _statistics(executions: _Executions, groups: Groups) -> list[dict[str, object]]:
     if not len(executions.group):
         return []
     order = np.argsort(executions.group, kind="stable")
@@ -197,7 +146,7 @@ def _statistics(executions: _Executions, groups: _Groups) -> list[dict[str, obje
 # ---- device slices by name ----
 
 
-def _kernels(trace: Trace, rows: IntArray) -> tuple[_Executions, _Groups]:
+def _kernels(trace: Trace, rows: IntArray) -> tuple[_Executions, Groups]:
     rows = rows[trace.slices["dur_ns"][rows] != NULL]
     duration = clipped_durations(trace, rows)
     used, group = np.unique(trace.slices["name"][rows], return_inverse=True)
@@ -206,7 +155,7 @@ def _kernels(trace: Trace, rows: IntArray) -> tuple[_Executions, _Groups]:
     labels = [names[code] for code in used.tolist()]
     kinds = [KINDS[kind_of[code]] for code in range(len(labels))]
     executions = _Executions(group.reshape(-1), duration, duration, np.ones(len(rows), bool))
-    return executions, _Groups(labels, list(kinds), [None] * len(labels))
+    return executions, Groups(labels, list(kinds), [None] * len(labels))
 
 
 def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
@@ -222,7 +171,7 @@ def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
 # ---- framework operators ----
 
 
-def _operators(trace: Trace, by: str, on: str, device: IntArray, subgraph: str | None) -> tuple[_Executions, _Groups]:
+def _operators(trace: Trace, by: str, on: str, device: IntArray, subgraph: str | None) -> tuple[_Executions, Groups]:
     trace.slices.load("parent_id", "op_id", "stack_id", "name")
     ops = op_rows(trace)
     if subgraph is not None:
@@ -239,8 +188,8 @@ def _operators(trace: Trace, by: str, on: str, device: IntArray, subgraph: str |
 
 
 def _launched(
-    trace: Trace, tree: OpTree, device: IntArray, group_of_op: IntArray, groups: _Groups, *, by: str
-) -> tuple[_Executions, _Groups]:
+    trace: Trace, tree: OpTree, device: IntArray, group_of_op: IntArray, groups: Groups, *, by: str
+) -> tuple[_Executions, Groups]:
     """Device time of operators, and of device slices that no host operator launched."""
     duration = clipped_durations(trace, device)
     launch = launch_of(trace, device)
@@ -262,7 +211,7 @@ def _launched(
     return executions, groups
 
 
-def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: _Groups) -> tuple[IntArray, _Groups]:
+def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups) -> tuple[IntArray, Groups]:
     """Groups of device slices that no host operator launched: their own operator where the source names it, else their
     kind."""
     kinds, by_kind = np.unique(trace.slices["kind"][rows], return_inverse=True)
@@ -275,7 +224,7 @@ def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: _Groups
         group = np.where(has_own, group_of_op[np.where(has_own, own, 0)], group)
     labels = groups.labels + [f"[{KINDS[kind]} without operator]" for kind in kinds.tolist()]
     types = [*groups.op_types, *(None for _ in kinds)]
-    return group, _Groups(labels, types, [*groups.infos, *(None for _ in kinds)])
+    return group, Groups(labels, types, [*groups.infos, *(None for _ in kinds)])
 
 
 _FROM_ARGUMENTS = frozenset({"host", "device"})
@@ -285,7 +234,7 @@ _FROM_ARGUMENTS = frozenset({"host", "device"})
 # ---- grouping ----
 
 
-def _groups(trace: Trace, ops: IntArray, by: str) -> tuple[IntArray, _Groups]:
+def _groups(trace: Trace, ops: IntArray, by: str) -> tuple[IntArray, Groups]:
     if by == "source":
         return _groups_by_source(trace, ops)
     group_of, groups = groups_of_ops(trace, by)
@@ -293,7 +242,7 @@ def _groups(trace: Trace, ops: IntArray, by: str) -> tuple[IntArray, _Groups]:
     return group_of[np.where(op_id == NULL, 0, op_id)], groups
 
 
-def groups_of_ops(trace: Trace, by: str) -> tuple[IntArray, _Groups]:
+def groups_of_ops(trace: Trace, by: str) -> tuple[IntArray, Groups]:
     """Group of each row of the `ops` table, and the groups."""
     table = trace.ops.arrow().to_pydict()
     labels_of = [_label(table, row, by) for row in range(len(table["op_id"]))]
@@ -305,13 +254,13 @@ def groups_of_ops(trace: Trace, by: str) -> tuple[IntArray, _Groups]:
     types = [table["op_type"][first[group]] if typed else None for group in range(len(labels))]
     infos = [_info(table, first[group], by) for group in range(len(labels))]
     names = [table["name"][first[group]] if by == "shape" else label for group, label in enumerate(labels)]
-    return group_of, _Groups(names, types, infos)
+    return group_of, Groups(names, types, infos)
 
 
 def _label(table: dict[str, list[object]], row: int, by: str) -> str:
     name, module = str(table["name"][row]), table["module"][row]
     if by == "op-type":
-        return str(table["op_type"][row])
+        return str(table["op_type"][row] or name)
     if by == "module":
         return str(module) if module else "[no module]"
     if by == "full-name":
@@ -350,9 +299,9 @@ def _no_number(text: str) -> None:
     """NaN and Infinity."""
 
 
-def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, _Groups]:
+def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, Groups]:
     sources = sources_of(trace, ops)
     index: dict[str, int] = {"[no call stack]": 0}
     group_of = [0 if source is None else index.setdefault(source, len(index)) for source in sources]
     labels = list(index)
-    return np.array(group_of, np.int64), _Groups(labels, [None] * len(labels), [None] * len(labels))
+    return np.array(group_of, np.int64), Groups(labels, [None] * len(labels), [None] * len(labels))

@@ -10,11 +10,15 @@ from laptime.model.trace import Run, Trace
 def not_recorded(run: Run) -> list[dict[str, str]]:
     """`{what, how_to_record}` for everything that no rank of the run holds and its framework can record."""
     how = _HOW.get(str(run.traces[0].meta.get("framework")), _BY_OTHERS)
-    return [
+    missing = [
         {"what": what, "how_to_record": how[what]}
         for what, is_there in _PARTS
         if what in how and not any(is_there(trace) for trace in run.traces)
     ]
+    for trace in run.traces:
+        told = trace.meta.get("not_recorded")
+        missing += [row for row in told if row not in missing] if isinstance(told, list) else []
+    return missing
 
 
 def _has_device(trace: Trace) -> bool:

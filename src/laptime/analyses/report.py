@@ -11,7 +11,7 @@ import numpy as np
 
 from laptime.analyses.averages import mean, mean_parts, quantile
 from laptime.analyses.budget import Budget, step_budgets
-from laptime.analyses.device import device_rows, device_times, devices_of, work_of
+from laptime.analyses.device import covered_span, device_rows, device_times, devices_of, work_of
 from laptime.analyses.operators import operator_table
 from laptime.analyses.recorded import not_recorded
 from laptime.analyses.selection import Selection
@@ -65,7 +65,7 @@ def rank_report(trace: Trace) -> dict[str, object]:
         "devices": [device.as_json() for device in devices],
         "device_total": together.as_json() if together else None,
         "host": _host(trace, has_device=together is not None),
-        "step_summary": step_summary(steps, budgets),
+        "step_summary": step_summary(steps, budgets, skip_first=bool(trace.meta.get("first_step_without_begin"))),
         "steps": steps,
         "top_ops": operator_table(trace, by="name", selection=_TOP).rows,
         "top_syncs": waits(trace, has_device=together is not None)[:TOP_OPS],
@@ -76,6 +76,7 @@ def rank_report(trace: Trace) -> dict[str, object]:
 def _steps(trace: Trace, budgets: list[Budget | None]) -> list[dict[str, object]]:
     table = trace.steps.arrow().to_pylist()
     busy = _busy_by_device(trace)
+    first, last = covered_span(trace)
     return [
         {
             "step": row["step"],
@@ -87,7 +88,9 @@ def _steps(trace: Trace, budgets: list[Budget | None]) -> list[dict[str, object]
             "source": row["source"],
             "complete": row["complete"],
             "budget": budget.as_json() if budget else None,
-            "devices": [{"device": device, "busy_ns": int(each[place])} for device, each in busy],
+            "devices": [{"device": device, "busy_ns": int(each[place])} for device, each in busy]
+            if row["start_ns"] >= first and row["end_ns"] <= last
+            else [],
         }
         for place, (row, budget) in enumerate(zip(table, budgets, strict=True))
     ]
@@ -104,9 +107,17 @@ def _busy_by_device(trace: Trace) -> list[tuple[int | None, np.ndarray]]:
     ]
 
 
-def step_summary(steps: list[dict[str, object]], budgets: list[Budget | None]) -> dict[str, object] | None:
-    """Mean, median and p90 of the complete steps, and the means of their budgets; None without such steps."""
+def step_summary(
+    steps: list[dict[str, object]], budgets: list[Budget | None], *, skip_first: bool = False
+) -> dict[str, object] | None:
+    """Mean, median and p90 of the complete steps, and the means of their budgets; None without such steps.
+
+    `skip_first` leaves out the first step of each window, for sources that do not tell where it began.
+    """
     used = [(step, budget) for step, budget in zip(steps, budgets, strict=True) if step["complete"] and budget]
+    if skip_first:
+        begun = {step["window"]: step["index"] for step in reversed(steps)}
+        used = [pair for pair in used if begun[pair[0]["window"]] != pair[0]["index"]] or used
     if not used:
         return None
     durations = [budget.total_ns for _, budget in used]

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from laptime.analyses.operators import OperatorTable
 from laptime.cli.report_page import console
-from laptime.cli.units import share_text, shortened, time_text
+from laptime.cli.units import count_text, share_text, shortened, time_text
 
 _FIXED_WIDTH = 52
 """Width of all columns but the name."""
@@ -35,7 +35,7 @@ def show(table: OperatorTable, *, path: str, rank: str) -> None:
         share = row["share"]
         grid.add_row(
             Text(shortened(_name(row), width)),
-            f"{row['count']:,}",
+            count_text(row["count"] if isinstance(row["count"], int) else None),
             *times,
             share_text(share, 1) if isinstance(share, float) else "-",
         )

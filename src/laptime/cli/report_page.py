@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from laptime.cli.units import clean, share_text, shortened, time_text
+from laptime.cli.units import clean, count_text, share_text, shortened, time_text
 
 Json = dict[str, Any]  # the report's JSON
 
@@ -204,7 +204,7 @@ def _show_top(page: Console, rank: Json) -> None:
         for row in rows:
             table.add_row(
                 Text(shortened(row["name"], _NAME_WIDTH)),
-                f"{row['count']:,} x",
+                f"{count_text(row['count'])} x",
                 time_text(row["self_ns"]),
                 share_text(row[share], 1),
             )
@@ -226,7 +226,9 @@ def _show_syncs(page: Console, rank: Json) -> None:
     for row in rows:
         cause = " in ".join(part for part in (row["name"], row["op"]) if part)
         place = f" at {row['source']}" if row["source"] else ""
-        table.add_row(Text(shortened(cause + place, _WAIT_WIDTH)), f"{row['count']:,} x", time_text(row["total_ns"]))
+        table.add_row(
+            Text(shortened(cause + place, _WAIT_WIDTH)), f"{count_text(row['count'])} x", time_text(row["total_ns"])
+        )
     page.print(table)
     page.print()
 

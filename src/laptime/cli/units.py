@@ -26,6 +26,11 @@ def size_text(count: int | None) -> str:
     return f"{count} B"
 
 
+def count_text(count: int | None) -> str:
+    """`1,234`; a dash for unknown."""
+    return "-" if count is None else f"{count:,}"
+
+
 def share_text(part: int | float | None, whole: int | float | None) -> str:
     """`12.3%`; a dash for unknown."""
     if part is None or not whole:

@@ -9,6 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from laptime.importers.ascend_job_files import job_recordings
+from laptime.importers.ascend_output_folders import ascend_recordings
+from laptime.importers.mindinsight_files import mindinsight_recordings
+from laptime.importers.mindspore_cpu_folders import mindspore_cpu_recordings
+from laptime.importers.msprof_folders import msprof_recordings
+
 
 @dataclass(frozen=True)
 class FolderRecording:
@@ -17,12 +23,20 @@ class FolderRecording:
     format: str
     files: tuple[Path, ...]
     device: int | None = None
+    path: Path | None = None
+    """Folder that names it, where that is not the one looked at."""
 
 
 Rule = Callable[[Path], list[FolderRecording]]
 """Looks at one folder; an empty list where it holds no such recording."""
 
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (
+    job_recordings,
+    mindspore_cpu_recordings,
+    ascend_recordings,
+    msprof_recordings,
+    mindinsight_recordings,
+)
 """Special before general; the first that finds something in a folder decides."""
 
 

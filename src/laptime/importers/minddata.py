@@ -14,8 +14,12 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from laptime.model.builder import TraceBuilder
+import pyarrow as pa
 
+from laptime.model.builder import TraceBuilder
+from laptime.model.schema import SCHEMAS
+
+_FAULTS = (csv.Error, RecursionError)
 _MS = 1_000_000
 _QUEUE_ROW, _TIME_ROW = 1, 0
 _WAIT, _PUSH, _TOTAL = 0, 1, 2
@@ -30,9 +34,13 @@ def read_minddata(files: Sequence[Path], builder: TraceBuilder) -> None:
         for pattern, read in _READERS:
             if not pattern.match(file.name) or pattern in superseded:
                 continue
+            samples, operators = len(builder.queue_samples), len(builder.pipeline_ops)
             try:
                 read(file, builder)
-            except (OSError, ValueError, TypeError, KeyError, AttributeError, csv.Error, RecursionError) as error:
+                pa.Table.from_pylist(builder.queue_samples[samples:], SCHEMAS["queue_samples"])
+                pa.Table.from_pylist(builder.pipeline_ops[operators:], SCHEMAS["pipeline_ops"])
+            except (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, *_FAULTS) as error:
+                del builder.queue_samples[samples:], builder.pipeline_ops[operators:]
                 builder.warnings.add("other", f"{file.name} cannot be read ({type(error).__name__}); left out")
 
 

@@ -10,9 +10,14 @@ from pathlib import Path
 from typing import Protocol
 
 from laptime.errors import LaptimeError
+from laptime.importers.ascend_job import AscendJob
+from laptime.importers.ascend_output import AscendOutput
 from laptime.importers.chrome import ChromeJson, TorchKineto
 from laptime.importers.decoders import Decoders, interrupts_held
 from laptime.importers.keys import run_key, trace_key
+from laptime.importers.mindinsight import MindInsightFolder
+from laptime.importers.mindspore_cpu import MindSporeCpu
+from laptime.importers.msprof import Msprof
 from laptime.importers.progress import Progress, silent
 from laptime.importers.recognised import recognise
 from laptime.importers.sources import Source, discover
@@ -38,7 +43,15 @@ class Importer(Protocol):
         ...
 
 
-IMPORTERS: tuple[Importer, ...] = (TorchKineto(), ChromeJson())
+IMPORTERS: tuple[Importer, ...] = (
+    AscendOutput(),
+    MindInsightFolder(),
+    MindSporeCpu(),
+    Msprof(),
+    AscendJob(),
+    TorchKineto(),
+    ChromeJson(),
+)
 """Special before general."""
 
 

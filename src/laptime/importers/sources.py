@@ -84,7 +84,13 @@ def discover(path: str | os.PathLike[str]) -> list[Source]:
         return list(dict.fromkeys(source for match in matches for source in _sources_of(match)))
     if not found.exists():
         raise LaptimeError("no such file or folder", where=text, remedy="check the path")
-    return list(_sources_of(found))
+    return _without_claimed(list(_sources_of(found)))
+
+
+def _without_claimed(sources: list[Source]) -> list[Source]:
+    """Without what a recording of another folder has taken."""
+    claimed = {file for source in sources for file in source.files if source.path not in file.parents}
+    return [source for source in sources if not claimed.issuperset(source.files or (source.path,))]
 
 
 def _sources_of(path: Path) -> Iterator[Source]:
@@ -92,7 +98,7 @@ def _sources_of(path: Path) -> Iterator[Source]:
         for folder, folders, files in os.walk(path):
             folders[:] = sorted(name for name in folders if not _IGNORED_NAMES.match(name))
             recordings = [
-                Source(Path(folder), format=found.format, device=found.device, files=found.files)
+                Source(found.path or Path(folder), format=found.format, device=found.device, files=found.files)
                 for found in folder_recordings(Path(folder))
             ]
             yield from recordings

@@ -69,6 +69,7 @@ _MEMORY_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "ts": (np.int64, NULL),
     "address": (np.int64, NULL),
     "bytes": (np.int64, NULL),
+    "name": (np.int32, -1),
     "total_allocated": (np.int64, NULL),
     "total_reserved": (np.int64, NULL),
     "device_type": (np.int64, NULL),
@@ -168,7 +169,10 @@ class TraceBuilder:
         self.meta: dict[str, object] = {}
         """Facts about the source: format, framework, rank, world size, devices, origin, ...
 
-        `records_launches` False says that the format has no launches, so that none is missing."""
+        `device_covered_ns` is the time in which budgets can be known, `device_log_ns` that of a device log which covers
+        a part of the recording only (both on the source's clock). `records_launches` False says that the format has no
+        launches, so that none is missing.
+        """
         self.spool = TextSpool(work_dir / "args.spool")
         self.slices = Rows(_SLICE_COLUMNS)
         self.points = Rows(_POINT_COLUMNS)

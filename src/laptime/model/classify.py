@@ -38,7 +38,7 @@ _SYNC_CALL = re.compile(
 )
 _LAUNCH_CALL = re.compile(
     r"Launch|Memcpy\w*Async|Memset|^urEnqueue(?!Events)|^zeCommandListAppend(?!Barrier|Wait|Signal)"
-    r"|^runFunction\b|^aclnn|^hipExtModule"
+    r"|^runFunction\b|^aclnn|^hipExtModule|^Node@launch$"
 )
 _COMPILE = re.compile(r"\(dynamo_timed\)$|^torch/_dynamo/convert_frame\.py\(\d+\): (?:_compile|compile_inner)$")
 _EVENT_WAIT = re.compile(r"^(?:Stream Wait Event|Event (?:Sync|Record)|event_(?:wait|record))$", re.IGNORECASE)

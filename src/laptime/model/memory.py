@@ -99,11 +99,18 @@ def allocations_table(events: dict[str, Column], slices: Assembled, names: list[
             "end_ns": int(events["ts"][freed]) if freed >= 0 else None,
             "slice_id": slice_id if slice_id >= 0 else None,
             "free_slice_id": freeing if freeing >= 0 else None,
-            "name": names[slices.columns["name"][slice_id]] if slice_id >= 0 else None,
+            "name": _owner_name(int(events["name"][event]), slice_id, slices, names),
         }
         for key, value in row.items():
             table[key].append(value)
     return table
+
+
+def _owner_name(told: int, slice_id: int, slices: Assembled, names: list[str]) -> str | None:
+    """Name that the source gives a block, else that of the slice which allocated it."""
+    if told >= 0:
+        return names[told]
+    return names[slices.columns["name"][slice_id]] if slice_id >= 0 else None
 
 
 _COLUMNS = (

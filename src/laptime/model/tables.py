@@ -265,7 +265,10 @@ def _meta(builder: TraceBuilder, slices: Assembled, thread: int | None) -> dict[
     return {
         **builder.meta,
         "origin_ns": slices.origin_ns,
-        "device_covered_ns": _on_own_clock(builder.meta.get("device_covered_ns"), slices.origin_ns),
+        **{
+            key: _on_own_clock(builder.meta.get(key), slices.origin_ns)
+            for key in ("device_covered_ns", "device_log_ns")
+        },
         "main_thread": thread,
         "events": {"read": builder.read, "kept": builder.read - sum(dropped.values()), "dropped": dropped},
         "warnings": builder.warnings.as_rows(),
