@@ -63,7 +63,7 @@ def show(report: Json, out: Console | None = None) -> None:
     page.print()
     if chosen["step_summary"]:
         _show_budget(page, chosen)
-    if len(ranks) > 1:
+    if len(ranks) > 1 and any(rank["step_summary"] for rank in ranks):
         _show_ranks(page, ranks)
     _show_top(page, chosen)
     _show_syncs(page, chosen)
@@ -103,6 +103,10 @@ def headline(rank: Json, *, many: bool) -> str:
 
 def _headline_without_steps(rank: Json, where: str) -> str:
     device, count = rank["device_total"], len(rank["steps"])
+    whole = [step["dur_ns"] for step in rank["steps"] if step["complete"]]
+    if whole:
+        time, steps = time_text(sum(whole) // len(whole)), "1 step" if len(whole) == 1 else f"{len(whole)} steps"
+        return f"A step takes {time}{where} (mean of {steps}); what the device did in them was not recorded."
     found = "No step was found" if not count else "No step is whole" if count > 1 else "The only step is not whole"
     if device is None:
         return f"{found}{where}, and no device work was recorded; {rank['events']['read']:,} events were read."
