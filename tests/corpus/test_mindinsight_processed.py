@@ -14,24 +14,11 @@ from laptime.analyses.step_trace import step_trace
 from laptime.importers.opening import open_run
 from laptime.model.trace import Run, Trace
 from laptime.model.workspace import Workspace
+from tests.corpus.test_mindinsight_job import AVERAGE_REGIONS
 
 pytestmark = pytest.mark.corpus
 
 MS = 1_000_000
-JOB3_STREAMS = {
-    520: (1.4817, 2.8497),
-    522: (1.6706, 2.4399),
-    524: (4.7718, 0.7024),
-    526: (4.9247, 0.5960),
-    528: (5.8593, 0.6709),
-    530: (6.0135, 0.6688),
-    532: (49.0594, 31.8806),
-    534: (57.4014, 26.4454),
-    536: (90.3377, 2.2360),
-    538: (99.8746, 3.2479),
-    540: (118.3705, 49.2810),
-}
-"""Start within the step and duration of each communication region, ms, mean of steps 2 to 322."""
 
 
 def _open(corpus: Path, case: str, workspace: Workspace) -> Run:
@@ -88,7 +75,7 @@ def test_job3_steps_are_those_of_the_raw_recording(corpus: Path, workspace: Work
 def test_job3_communication_by_stream(corpus: Path, workspace: Workspace) -> None:
     steps: Any = step_trace(_only(corpus, "job3_parsed_r1.1", workspace)).steps
     assert sum(len(step["communication"]) for step in steps) == 11 * 322
-    for stream, (offset, duration) in JOB3_STREAMS.items():
+    for stream, (offset, duration) in AVERAGE_REGIONS.items():
         own = [
             (region["start_ns"] - step["start_ns"], region["dur_ns"])
             for step in steps[1:]

@@ -16,6 +16,7 @@ from laptime.cli.op import _TORCH_SORTS
 from laptime.importers.opening import IMPORTERS
 from laptime.model.schema import SCHEMAS
 from laptime.model.vocabulary import KINDS, PHASES, TRACK_KINDS
+from tests.cli.schemas import WARNING_CODES
 from tests.docs.blocks import PAGES, ROOT, run_laptime
 
 TEXTS = {page: page.read_text(encoding="utf-8") for page in PAGES}
@@ -23,23 +24,6 @@ DOCS = {page.stem: text for page, text in TEXTS.items() if page.parent.name == "
 ALL_DOCS = "\n".join(DOCS.values())
 SOURCE = ROOT / "src" / "laptime"
 
-_CONTRACT_WARNINGS = {
-    "truncated",
-    "invalid_json",
-    "clock_disorder",
-    "unlinked_device_ops",
-    "untimed",
-    "overrunning",
-    "unbalanced",
-    "lost_records",
-    "duplicate",
-    "unknown_events",
-    "partial_step",
-    "cut_by_recorder",
-    "mismatch",
-    "other",
-}
-"""Codes of the JSON contract."""
 _CODE_IN_SOURCE = re.compile(r"""(?:warnings\.|\b)add\(\s*"([a-z_]+)",\s*f?["\w]""")
 _REASON_IN_SOURCE = re.compile(r"""\bdrop\(\s*"([a-z_]+)\"""")
 _LINK = re.compile(r"(?<!\!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
@@ -75,7 +59,7 @@ def test_importer_is_documented(importer: object) -> None:
 
 
 def test_warning_codes_are_documented() -> None:
-    codes = _found(_CODE_IN_SOURCE) | _CONTRACT_WARNINGS
+    codes = _found(_CODE_IN_SOURCE) | set(WARNING_CODES.values)
     assert not [code for code in sorted(codes) if f"`{code}`" not in DOCS["definitions"]]
 
 
