@@ -59,7 +59,7 @@ def test_importer_is_documented(importer: object) -> None:
 
 
 def test_warning_codes_are_documented() -> None:
-    codes = _found(_CODE_IN_SOURCE) | set(WARNING_CODES.values)
+    codes = _found(_CODE_IN_SOURCE) | set(map(str, WARNING_CODES.values))
     assert not [code for code in sorted(codes) if f"`{code}`" not in DOCS["definitions"]]
 
 
