@@ -53,6 +53,9 @@ IMPORTERS: tuple[Importer, ...] = (
     ChromeJson(),
 )
 """Special before general."""
+_WHAT_IS_READ = (
+    "give a trace of torch.profiler or Chrome trace events (JSON), or a profile folder of Ascend or MindSpore"
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def open_run(
         raise LaptimeError(
             "no recording that laptime reads",
             where=path,
-            remedy="give a trace of torch.profiler or Chrome trace events (JSON)",
+            remedy=_WHAT_IS_READ,
         )
     return _stored_run(path, run_key(path, sources), stored, place, imports.notes)
 
@@ -220,7 +223,7 @@ def _importer_of(source: Source) -> Importer:
     raise LaptimeError(
         known.what if known else "not a recording that laptime knows",
         where=source.name,
-        remedy=known.remedy if known else "give a trace of torch.profiler or Chrome trace events (JSON)",
+        remedy=known.remedy if known else _WHAT_IS_READ,
     )
 
 
