@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from laptime.analyses.device import DeviceWork, covered_span, device_rows, launch_of, work_of
+from laptime.analyses.device import DeviceWork, caller_of, covered_span, device_rows, launch_of, work_of
 from laptime.analyses.intervals import EMPTY, Intervals, complement, join, subtract, union
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.trace import Trace
@@ -154,23 +154,31 @@ def idle_causes(trace: Trace, rows: IntArray, gaps: Gaps) -> IdleCauses:
     in time: other. Else the host was late: time of [a, min(L, b)) inside data slices of T waited for data; the rest
     waited for the host to come back from a blocking wait, if T was in one at a or one ended after the last device
     slice and before L with no launch after it; else simply for the launch.
+
+    Where another thread launches what the main thread called (an executor beside the interpreter), T is the main thread
+    and L is its call where that is known, while the launch itself tells whether the slice was queued in time.
     """
     count = len(gaps.step)
     launch = _launch_ending(trace, rows, gaps.whole_end)
     has_links = bool((launch_of(trace, rows) >= 0).any())
     known = launch >= 0
-    call_start = np.where(known, trace.slices["start_ns"][np.maximum(launch, 0)], NULL)
-    thread = np.where(known, trace.slices["track_id"][np.maximum(launch, 0)], -1)
+    launch_start = np.where(known, trace.slices["start_ns"][np.maximum(launch, 0)], NULL)
+    call = np.where(known, caller_of(trace, launch), 0)
+    call_start = np.where(known, trace.slices["start_ns"][call], NULL)
+    thread = np.where(known, trace.slices["track_id"][call], -1)
     main = -1 if trace.main_thread is None else trace.main_thread
+    thread = np.where(np.isin(thread, trace.executor_threads), main, thread)
     unfinished = gaps.whole_end == NULL
     if not has_links:
         thread, call_start, known = np.full(count, main), gaps.end.copy(), ~unfinished & (main >= 0)
-    late = known & (call_start >= gaps.start)
+        launch_start = call_start
+    late = known & (launch_start >= gaps.start)
+    called_late = late & (call_start >= gaps.start)
     data_wait = np.zeros(count, np.int64)
     sync = np.zeros(count, np.int64)
     waiting = np.zeros(count, bool)
-    for track in np.unique(thread[late]).tolist():
-        own = np.flatnonzero(late & (thread == track))
+    for track in np.unique(thread[called_late]).tolist():
+        own = np.flatnonzero(called_late & (thread == track))
         data_wait[own] = _kind_union(trace, "data", track).within(
             gaps.start[own], np.minimum(call_start[own], gaps.end[own])
         )

@@ -12,7 +12,7 @@ import numpy as np
 from laptime.analyses.intervals import Intervals, intersect, join, subtract, union
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.trace import Trace
-from laptime.model.vocabulary import DEVICE_WORK, KIND_CODE, NULL, TRACK_KINDS
+from laptime.model.vocabulary import DEVICE_WORK, FLOW_KINDS, KIND_CODE, NULL, TRACK_KINDS
 
 _STREAM = TRACK_KINDS.index("stream")
 
@@ -100,8 +100,19 @@ def linked(trace: Trace, rows: IntArray) -> BoolArray:
 
 def launch_of(trace: Trace, rows: IntArray) -> IntArray:
     """Launching call of each of the rows; -1 where it was not recorded."""
-    launches = np.flatnonzero(trace.flows["kind"] == 0)
-    to_id, from_id = trace.flows["to_id"][launches], trace.flows["from_id"][launches]
+    return _cause_of(trace, rows, "launch")
+
+
+def caller_of(trace: Trace, rows: IntArray) -> IntArray:
+    """What another thread called each of the rows for; the row itself where nothing did."""
+    found = _cause_of(trace, rows, "async")
+    return np.where(found >= 0, found, rows)
+
+
+def _cause_of(trace: Trace, rows: IntArray, kind: str) -> IntArray:
+    """Where the link of that kind to each of the rows begins; -1 without one."""
+    links = np.flatnonzero(trace.flows["kind"] == FLOW_KINDS.index(kind))
+    to_id, from_id = trace.flows["to_id"][links], trace.flows["from_id"][links]
     order = np.argsort(to_id, kind="stable")
     to_id, from_id = to_id[order], from_id[order]
     if not len(to_id):

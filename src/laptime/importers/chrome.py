@@ -8,17 +8,13 @@ switches (record_shapes, with_stack, profile_memory). All event phases are read;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import islice
 
 from laptime.importers.categories import chrome_meaning, kineto_meaning
 from laptime.importers.decoders import Decoders
-from laptime.importers.decoding import Decoded
+from laptime.importers.event_lists import read_events
 from laptime.importers.feeding import Feeder
-from laptime.importers.framing import Block, EventFile, header_fields
 from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
-from laptime.importers.streams import ByteStream
 from laptime.model.builder import TraceBuilder
 
 _EVENTS = re.compile(rb'"traceEvents"\s*:|"ph"\s*:\s*"')
@@ -31,8 +27,6 @@ _OWN_CHROME = re.compile(rb'"laptimeFormat"\s*:\s*"chrome_trace"')
 """laptime's own export of a trace whose writer is unknown."""
 _JSON_START = re.compile(rb"^(?:\xef\xbb\xbf)?\s*[\[{]")
 _RANK_IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
-_REST_BLOCKS = 16
-"""Blocks after the event list in which its object's other keys are looked for."""
 
 
 class ChromeJson:
@@ -48,49 +42,13 @@ class ChromeJson:
 
     def read(self, source: Source, builder: TraceBuilder, progress: Progress, decoders: Decoders) -> None:
         """Reads all events of the source."""
-        with source.open() as stream:
-            file = EventFile(stream, name=source.name)
-            decoded = decoders.decode(file, inflated_bytes=stream.inflated_size)
-            self._read_events(file, decoded, stream, builder, progress)
+        feeder = Feeder(builder, self.meaning_of)
+        fields = read_events(source, builder, progress, decoders, feeder.feed)
+        builder.warnings.add("unknown_events", "slices of unknown categories; shown as other host work", feeder.unknown)
+        self._take_header(fields, builder)
         builder.meta.update({"format": self.name, "framework": self.framework, "framework_version": None})
         if builder.meta.get("rank") is None:
             builder.meta["rank"] = rank_in_name(source)
-
-    def _read_events(
-        self,
-        file: EventFile,
-        blocks: Iterator[tuple[Block, Decoded]],
-        stream: ByteStream,
-        builder: TraceBuilder,
-        progress: Progress,
-    ) -> None:
-        feeder = Feeder(builder, self.meaning_of)
-        repaired = bad = 0
-        rest, closed, partial_at = b"", False, None
-        for block, decoded in blocks:
-            feeder.feed(decoded)
-            repaired, bad = repaired + decoded.repaired, bad + decoded.bad
-            rest, closed = decoded.rest, decoded.closed
-            partial_at = None if decoded.partial_at is None else block.offset + decoded.partial_at
-            progress(stream.stored_position, stream.size)
-            if closed:
-                rest += b"" if block.last else b"".join(later.data for later, _ in islice(blocks, _REST_BLOCKS))
-                break
-        add = builder.warnings.add
-        add("invalid_json", "events with bad escapes, bare words or broken text; repaired", repaired)
-        add("invalid_json", "list elements that are no events; dropped", bad)
-        add("unknown_events", "slices of unknown categories; shown as other host work", feeder.unknown)
-        self._warn_of_cut(file.form, stream, builder, closed=closed, cut_at=partial_at, end=stream.position)
-        self._take_header(header_fields(file.head, rest), builder)
-
-    def _warn_of_cut(
-        self, form: str, stream: ByteStream, builder: TraceBuilder, *, closed: bool, cut_at: int | None, end: int
-    ) -> None:
-        if stream.damage is None and cut_at is None and (closed or form != "object"):
-            return
-        why = stream.damage or "the file ends inside the event list"
-        place = end if cut_at is None else cut_at
-        builder.warnings.add("truncated", f"{why}; {builder.read:,} whole events up to byte {place:,} are kept")
 
     def _take_header(self, fields: dict[str, object], builder: TraceBuilder) -> None:
         distributed = fields.get("distributedInfo")

@@ -16,6 +16,7 @@ from laptime.importers.ascend_output import AscendOutput
 from laptime.importers.chrome import ChromeJson, TorchKineto
 from laptime.importers.decoders import Decoders, interrupts_held
 from laptime.importers.keys import run_key, trace_key
+from laptime.importers.megengine import MegEngineTimeline
 from laptime.importers.mindinsight import MindInsightFolder
 from laptime.importers.mindspore_cpu import MindSporeCpu
 from laptime.importers.msprof import Msprof
@@ -50,6 +51,7 @@ IMPORTERS: tuple[Importer, ...] = (
     MindSporeCpu(),
     Msprof(),
     AscendJob(),
+    MegEngineTimeline(),
     TorchKineto(),
     ChromeJson(),
 )

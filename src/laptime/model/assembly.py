@@ -58,6 +58,8 @@ def assemble(builder: TraceBuilder) -> Assembled:
     """Joins, mends, sorts and nests all slices of a builder."""
     _close_pairs(builder)
     columns = builder.slices.take_all()
+    if builder.links.count:
+        columns["added"] = np.arange(len(columns["start"]))
     track_kinds = np.array([key.kind for key in builder.tracks.keys] or ["thread"])
     on_device = track_kinds[columns["track"]] == "stream"
     _mend_times(columns, on_device, builder.warnings)

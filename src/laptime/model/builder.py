@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from laptime.model.arrays import CodeArray, Column
-from laptime.model.classify import CALL
+from laptime.model.classify import CALL, MIRROR
 from laptime.model.rows import Rows, TextSpool
 from laptime.model.tracks import Tracks
 from laptime.model.vocabulary import KINDS, NULL
 
-BASE_KINDS = (*KINDS, CALL)
+BASE_KINDS = (*KINDS, CALL, MIRROR)
 BASE_KIND_CODE = {name: code for code, name in enumerate(BASE_KINDS)}
 
 _SLICE_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
@@ -38,6 +38,7 @@ _SLICE_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "module": (np.int32, -1),
     "collective": (np.int32, -1),
     "op": (np.int32, -1),
+    "phase": (np.int8, -1),
     "args_start": (np.int64, 0),
     "args_length": (np.int32, 0),
 }
@@ -63,6 +64,11 @@ _FLOW_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "name": (np.int32, 0),
     "category": (np.int32, 0),
     "is_end": (np.bool_, 0),
+}
+_LINK_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
+    "from": (np.int64, -1),
+    "to": (np.int64, -1),
+    "kind": (np.int8, 0),
 }
 _MEMORY_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "track": (np.int32, 0),
@@ -179,6 +185,12 @@ class TraceBuilder:
         self.async_points = Rows(_POINT_COLUMNS)
         self.instants = Rows(_INSTANT_COLUMNS)
         self.flow_points = Rows(_FLOW_COLUMNS)
+        self.links = Rows(_LINK_COLUMNS)
+        """Cause and effect that the source itself tells: slices by their number in order of adding, code of FLOW_KINDS."""
+        self.main_track: int | None = None
+        """Track of the main training thread, where the source tells it."""
+        self.executor_tracks: list[int] = []
+        """Tracks of threads that execute what the main thread calls, and launch for it."""
         self.memory_events = Rows(_MEMORY_COLUMNS)
         self.counters = Rows(_COUNTER_COLUMNS)
         self._places: dict[tuple[str, str], int] = {}

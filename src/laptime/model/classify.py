@@ -10,6 +10,8 @@ import re
 
 CALL = "call"
 """Base kind of a runtime or driver call; becomes launch, sync or host_other."""
+MIRROR = "mirror"
+"""Base kind of a range that repeats another thread's; stays a scope, whatever its name says."""
 
 _COLLECTIVE = re.compile(
     r"nccl|rccl|hccl|hcom_|oneccl|onecclkernel|ccl_kernel|gloo"
@@ -52,6 +54,8 @@ def kind_of(base: str, name: str, *, has_collective_args: bool = False) -> str:
         return "sync" if _SYNC_CALL.search(name) else "launch" if _LAUNCH_CALL.search(name) else "host_other"
     if base in ("scope", "op"):
         return _range_kind(base, name)
+    if base == MIRROR:
+        return "scope"
     if base == "python" and _COMPILE.search(name):
         return "compile"
     return base

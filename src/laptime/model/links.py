@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from laptime.model.arrays import Column, IntArray
 from laptime.model.assembly import Assembled
-from laptime.model.vocabulary import KIND_CODE, NULL
+from laptime.model.vocabulary import FLOW_KINDS, KIND_CODE, NULL
 
 _LAUNCH_FLOWS = frozenset({"ac2g", "async_cpu_to_gpu", "async_gpu", "async", "cpu_to_cuda"})
 _FORWARD_BACKWARD_FLOWS = frozenset({"fwdbwd", "fwd_bwd", "forward_backward"})
@@ -24,9 +24,15 @@ class Flows:
     kind: npt.NDArray[np.str_]
 
 
-def link(slices: Assembled, flow_points: dict[str, Column], categories: list[str]) -> Flows:
-    """All links: launches by correlation id, the rest by flow events. Calls that launched something become launches."""
+def link(
+    slices: Assembled, flow_points: dict[str, Column], categories: list[str], given: dict[str, Column] | None = None
+) -> Flows:
+    """All links: launches by correlation id, the rest by flow events. Calls that launched something become launches.
+
+    `given` are those that the source tells by itself, by the slices' numbers in order of adding.
+    """
     launch_from, launch_to = _by_correlation(slices)
+    own = _given(slices, given) if given is not None and len(given["from"]) else None
     launched = np.zeros(len(slices.end), bool)
     launched[launch_to] = True
     names = np.array([_flow_kind(category) for category in categories] or ["data"])
@@ -41,9 +47,22 @@ def link(slices: Assembled, flow_points: dict[str, Column], categories: list[str
     from_id = np.concatenate([launch_from, ends.from_id[useful]])
     to_id = np.concatenate([launch_to, ends.to_id[useful]])
     kind = np.concatenate([np.full(len(launch_from), "launch"), kinds[useful]])
+    if own is not None:
+        from_id, to_id = np.concatenate([from_id, own.from_id]), np.concatenate([to_id, own.to_id])
+        kind = np.concatenate([kind, own.kind])
     _mark_launches(slices, from_id[(kind == "launch")])
     order = np.lexsort((to_id, from_id))
     return Flows(from_id[order], to_id[order], kind[order])
+
+
+def _given(slices: Assembled, given: dict[str, Column]) -> Flows:
+    """Links between slices that are kept."""
+    added = slices.columns["added"]
+    place = np.full(max(int(added.max(initial=-1)), int(given["from"].max()), int(given["to"].max())) + 1, -1, np.int64)
+    place[added] = np.arange(len(added))
+    from_id, to_id = place[given["from"]], place[given["to"]]
+    known = (from_id >= 0) & (to_id >= 0)
+    return Flows(from_id[known], to_id[known], np.array(FLOW_KINDS)[given["kind"][known]])
 
 
 def _by_correlation(slices: Assembled) -> tuple[IntArray, IntArray]:

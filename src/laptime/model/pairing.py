@@ -15,6 +15,8 @@ class Pairs:
 
     begins: IntArray
     ends_ns: IntArray
+    ends: IntArray
+    """Rows of the end events; -1 where there is none."""
     unclosed: int
     """Begins without an end; they end where the recording does."""
     unopened: int
@@ -29,6 +31,7 @@ def pair_nested(points: dict[str, Column], *, empty_name: int) -> Pairs:
     End events need not repeat the category, so the place pairs them, not the track.
     """
     order = np.lexsort((points["order"], points["start"], points["place"]))
+    simple, order = _split(points, order, empty_name)
     matcher = _Matcher(last_ns=_latest(points))
     rows = zip(
         order.tolist(),
@@ -43,8 +46,48 @@ def pair_nested(points: dict[str, Column], *, empty_name: int) -> Pairs:
         if not is_end:
             stack.append((row, name, ts))
         else:
-            matcher.close(stack, ts, name if name != empty_name else None)
-    return matcher.result()
+            matcher.close(stack, row, ts, name if name != empty_name else None)
+    return _together(simple, points["start"], matcher.result())
+
+
+def _split(points: dict[str, Column], order: IntArray, empty_name: int) -> tuple[IntArray, IntArray]:
+    """Pairs of begin and end rows on all places where everything nests and agrees; and the rows of the other places.
+
+    Where begins and ends balance, those of one depth alternate, so that neighbours of a depth are a pair.
+    """
+    place, is_end = points["place"][order], points["is_end"][order]
+    if not len(order):
+        return np.empty((0, 2), np.int64), order
+    starts = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
+    run = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    height = np.cumsum(np.where(is_end, -1, 1))
+    height -= np.concatenate([[0], height[starts[1:] - 1]])[run]
+    depth = height + is_end
+    by_depth = np.lexsort((np.arange(len(order)), depth, run))
+    begins, ends = by_depth[::2], by_depth[1::2]
+    odd = np.zeros(len(starts), bool)
+    odd[run[height < 0]] = True
+    odd[run[np.append(starts[1:], len(order)) - 1][height[np.append(starts[1:], len(order)) - 1] != 0]] = True
+    if odd.any():
+        by_depth = by_depth[~odd[run[by_depth]]]
+        begins, ends = by_depth[::2], by_depth[1::2]
+    names = points["name"][order]
+    apart = (names[begins] != names[ends]) & (names[ends] != empty_name)
+    odd[run[begins[apart]]] = True
+    simple = ~odd[run[begins]]
+    return np.stack([order[begins[simple]], order[ends[simple]]], axis=1), order[odd[run]]
+
+
+def _together(simple: IntArray, times: IntArray, rest: Pairs) -> Pairs:
+    begins, ends = simple[:, 0], simple[:, 1]
+    return Pairs(
+        np.concatenate([begins, rest.begins]),
+        np.concatenate([times[ends], rest.ends_ns]),
+        np.concatenate([ends, rest.ends]),
+        rest.unclosed,
+        rest.unopened,
+        rest.disagreeing,
+    )
 
 
 def pair_by_id(points: dict[str, Column]) -> Pairs:
@@ -65,7 +108,7 @@ def pair_by_id(points: dict[str, Column]) -> Pairs:
         if not is_end:
             stack.append((row, name, ts))
         else:
-            matcher.close(stack, ts, name)
+            matcher.close(stack, row, ts, name)
     return matcher.result()
 
 
@@ -77,11 +120,11 @@ class _Matcher:
     def __init__(self, *, last_ns: int) -> None:
         self.stacks: dict[object, list[tuple[int, int, int]]] = {}
         self._last_ns = last_ns
-        self._pairs: list[tuple[int, int]] = []
+        self._pairs: list[tuple[int, int, int]] = []
         self._unopened = 0
         self._disagreeing = 0
 
-    def close(self, stack: list[tuple[int, int, int]], ts: int, name: int | None) -> None:
+    def close(self, stack: list[tuple[int, int, int]], end: int, ts: int, name: int | None) -> None:
         """Ends the innermost open slice of that name, or simply the innermost where none has it."""
         if not stack:
             self._unopened += 1
@@ -91,10 +134,10 @@ class _Matcher:
             place = next((k for k in reversed(range(len(stack))) if stack[k][1] == name), len(stack) - 1)
             self._disagreeing += any(start < ts for _, _, start in stack[place + 1 :]) or stack[place][1] != name
         row, _, _ = stack.pop(place)
-        self._pairs.append((row, ts))
+        self._pairs.append((row, ts, end))
 
     def result(self) -> Pairs:
         unclosed = [row for stack in self.stacks.values() for row, _, _ in stack]
-        pairs = self._pairs + [(row, self._last_ns) for row in unclosed]
-        columns = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return Pairs(columns[:, 0], columns[:, 1], len(unclosed), self._unopened, self._disagreeing)
+        pairs = self._pairs + [(row, self._last_ns, -1) for row in unclosed]
+        begins, ends_ns, ends = np.array(pairs, dtype=np.int64).reshape(-1, 3).T
+        return Pairs(begins, ends_ns, ends, len(unclosed), self._unopened, self._disagreeing)

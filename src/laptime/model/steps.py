@@ -19,6 +19,8 @@ from laptime.model.vocabulary import KIND_CODE, NULL, PHASE_CODE
 
 _NEARLY_EMPTY = 0.1
 """A last marked step with less than this share of the others' slices and duration was cut by the end of the window."""
+_CALLS = ("async", "launch")
+"""Links from a call to what runs for it, in the order in which they follow each other."""
 
 
 @dataclass
@@ -117,8 +119,8 @@ def _with_unknown_phases(
     return Steps(step, start, end, label, source, complete, thread, unknown, unknown.copy(), unknown.copy(), window)
 
 
-def given_steps(rows: list[GivenStep], origin_ns: int) -> Steps:
-    """Steps that the source itself tells, on the rank's own clock, in order of time."""
+def given_steps(rows: list[GivenStep], origin_ns: int, thread: int | None = None) -> Steps:
+    """Steps that the source itself tells, on the rank's own clock, in order of time; and its main thread if it does."""
     rows = sorted(rows, key=lambda row: row.start_ns)
 
     def times(values: list[int | None]) -> IntArray:
@@ -131,7 +133,7 @@ def given_steps(rows: list[GivenStep], origin_ns: int) -> Steps:
         label=[row.label for row in rows],
         source=rows[0].source,
         complete=np.array([row.complete for row in rows], bool),
-        thread=None,
+        thread=thread,
         forward_start=times([row.forward_start_ns for row in rows]),
         backward_end=times([row.backward_end_ns for row in rows]),
         optimizer_start=np.full(len(rows), NULL, np.int64),
@@ -139,10 +141,10 @@ def given_steps(rows: list[GivenStep], origin_ns: int) -> Steps:
     )
 
 
-def main_thread(slices: Assembled, steps: Steps) -> int | None:
-    """Track of the main training thread: of the step markers, else the thread with the most op time."""
-    if steps.thread is not None:
-        return steps.thread
+def main_thread(slices: Assembled, steps: Steps, told: int | None = None) -> int | None:
+    """Track of the main training thread: what the source tells, of the step markers, else that with the most op time."""
+    if told is not None or steps.thread is not None:
+        return steps.thread if told is None else told
     is_op = slices.on_thread & (slices.columns["kind"] == KIND_CODE["op"])
     parent_is_op = is_op[slices.parent] & (slices.parent >= 0)
     outer = np.flatnonzero(is_op & ~parent_is_op & (slices.columns["dur"] != NULL))
@@ -153,10 +155,14 @@ def main_thread(slices: Assembled, steps: Steps) -> int | None:
 
 
 def slice_steps(slices: Assembled, flows: Flows, steps: Steps) -> IntArray:
-    """Step number of each slice: that of its start on the host, of its launch on a device; NULL outside."""
+    """Step number of each slice: that of its start on the host, of its launch on a device; NULL outside.
+
+    What another thread runs for a call belongs to the call's step.
+    """
     index = steps.holding(slices.columns["start"])
-    launch = flows.kind == "launch"
-    index[flows.to_id[launch]] = index[flows.from_id[launch]]
+    for kind in _CALLS:
+        called = flows.kind == kind
+        index[flows.to_id[called]] = index[flows.from_id[called]]
     return np.where(index >= 0, steps.step[np.maximum(index, 0)] if len(steps) else NULL, NULL)
 
 
@@ -170,21 +176,22 @@ def slice_phases(slices: Assembled, flows: Flows, names: list[str], steps: Steps
     if steps.thread is None and len(steps):  # the source told the steps, and their points
         return phase
     _mark_forward(slices, phase, steps, _fill_points(slices, names, steps))
-    launch = flows.kind == "launch"
-    phase[flows.to_id[launch]] = phase[flows.from_id[launch]]
+    for kind in _CALLS:
+        called = flows.kind == kind
+        phase[flows.to_id[called]] = phase[flows.from_id[called]]
     return phase
 
 
 def _inherited_phases(slices: Assembled, names: list[str]) -> npt.NDArray[np.int8]:
     columns = slices.columns
-    phase = np.full(len(slices.end), -1, np.int8)
+    phase = columns["phase"].astype(np.int8)
     for kind in ("op", "scope"):
         rows = np.flatnonzero(columns["kind"] == KIND_CODE[kind])
         distinct, place = np.unique(columns["name"][rows], return_inverse=True)
         roots = [phase_root(kind, names[code]) for code in distinct.tolist()]
         codes = np.array([-1 if root is None else PHASE_CODE[root] for root in roots], np.int8)
         if len(rows):
-            phase[rows] = codes[place]
+            phase[rows] = np.where(phase[rows] < 0, codes[place], phase[rows])
     order = np.argsort(slices.depth, kind="stable")
     levels = np.searchsorted(slices.depth[order], np.arange(1, int(slices.depth.max(initial=0)) + 2))
     for first, last in itertools.pairwise(levels):

@@ -44,10 +44,11 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
     place[slices.track_order] = np.arange(len(slices.track_order), dtype=np.int32)
     names = builder.names.texts
     flow_points = _on_clock(builder.bound_flow_points(), place, slices.origin_ns)
-    flows = link(slices, flow_points, builder.categories.texts)
+    flows = link(slices, flow_points, builder.categories.texts, builder.links.take_all())
     truncated = any(code == "truncated" for code, _ in builder.warnings.counts)
+    told = None if builder.main_track is None else int(place[builder.main_track])
     if builder.steps:
-        steps = given_steps(builder.steps, slices.origin_ns)
+        steps = given_steps(builder.steps, slices.origin_ns, told)
         warn_of_partial(steps, builder.warnings)
     else:
         steps = find_steps(slices, names, builder.warnings, truncated=truncated)
@@ -73,7 +74,10 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         "stacks": pa.table(operators.stacks, SCHEMAS["stacks"]),
     }
     _warn_of_links(builder, slices, flows)
-    return BuiltTables(tables, args, _meta(builder, slices, main_thread(slices, steps)))
+    meta = _meta(builder, slices, main_thread(slices, steps, told))
+    return BuiltTables(
+        tables, args, {**meta, "executor_tracks": [int(place[code]) for code in builder.executor_tracks]}
+    )
 
 
 def _on_clock(rows: dict[str, Column], place: CodeArray, origin_ns: int) -> dict[str, Column]:

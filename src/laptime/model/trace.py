@@ -137,6 +137,12 @@ class Trace:
         return thread if isinstance(thread, int) else None
 
     @property
+    def executor_threads(self) -> list[int]:
+        """Tracks of threads that execute what the main thread calls, and launch for it."""
+        tracks = self.meta.get("executor_tracks")
+        return tracks if isinstance(tracks, list) else []
+
+    @property
     def rank(self) -> int | None:
         """Rank in its job; None where neither the source nor its name tells it."""
         rank = self.meta.get("rank")

@@ -1,0 +1,181 @@
+"""The spans of a MegEngine timeline: paired, with their threads' roles and what contains what.
+
+Threads: the interpreter (Python's) dispatches operators, the worker executes them, a row for each device (`gpu0:1`:
+device 0, stream 1) shows them run. Names of threads stand at the end of the file; a file without its end is told by
+what its threads hold.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from laptime.importers.megengine_events import Events
+from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray
+from laptime.model.builder import TraceBuilder
+from laptime.model.nesting import containing_parents
+from laptime.model.pairing import pair_nested
+from laptime.model.tracks import TrackKey
+from laptime.model.vocabulary import NULL
+
+INTERPRETER, WORKER, DEVICE, CUPTI, OTHER = "interpreter", "worker", "device", "cupti", "other"
+KERNEL, COPY_TO_DEVICE = "Kernel", "HostToDevice"
+COMMANDS = frozenset(
+    ("Put", "Del", "Drop", "RecFree", "ReGen", "SwapIn", "SwapOut", "GetValue", "AutoEvict", "StartProfile")
+    + ("StopProfile", "Input", "Output", "TensorGetProp", "Sync", "ShapeInfer")
+)
+"""Spans that are neither operators nor scopes."""
+_DEVICE_ROW = re.compile(r"(?P<kind>[a-z]+?)(?P<number>\d+|x):(?P<stream>\d+)\Z")
+_PLACED = re.compile(r'CompNode\("(?P<physical>[^"]+)" from "(?P<logical>[^"]+)"\)')
+
+
+@dataclass
+class Spans:
+    """One row per span, in order of their begin in the file."""
+
+    place: CodeArray
+    start: IntArray
+    end: IntArray
+    name: CodeArray
+    category: CodeArray
+    op: IntArray
+    """Number of the operator; NULL for spans of none."""
+    op_name: CodeArray
+    tensor: IntArray
+    layout: CodeArray
+    backtrace: CodeArray
+    bytes: IntArray
+    args_start: IntArray
+    args_length: CodeArray
+    parent: IntArray
+    """Row of the span around it on its thread; -1 where there is none."""
+    is_open: BoolArray
+    """Whether its end was not recorded."""
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+
+def paired_spans(events: Events, builder: TraceBuilder) -> Spans:
+    """Pairs begin with end events; counts what does not fit."""
+    columns = events.spans.take_all()
+    points = {key: column[~columns["is_whole"]] for key, column in columns.items()}
+    pairs = pair_nested(points, empty_name=builder.names.code(""))
+    builder.drop("unbalanced", pairs.unopened)
+    add = builder.warnings.add
+    add("unbalanced", "slices whose end was not recorded; they end where the recording does", pairs.unclosed)
+    add("unbalanced", "ends of slices whose begin was not recorded; dropped", pairs.unopened)
+    add("unbalanced", "ends that name another slice than the innermost open one", pairs.disagreeing)
+    begins = {key: column[pairs.begins] for key, column in points.items()}
+    closed = pairs.ends >= 0
+    for key in ("op", "op_name", "tensor", "layout", "backtrace", "bytes", "args_start", "args_length"):
+        begins[key] = np.where(closed, points[key][pairs.ends], begins[key])
+    begins["end"] = pairs.ends_ns
+    begins["end_order"] = np.where(closed, points["order"][pairs.ends], np.int64(1) << 62)
+    begins["is_open"] = ~closed
+    whole = {key: column[columns["is_whole"]] for key, column in columns.items()}
+    whole["end"] = whole["start"] + np.maximum(whole["dur"], 0)
+    whole["end_order"] = whole["order"]
+    whole["is_open"] = np.zeros(len(whole["start"]), bool)
+    rows = {key: np.concatenate([column, whole[key]]) for key, column in begins.items()}
+    return _in_order(rows)
+
+
+def _in_order(rows: dict[str, Column]) -> Spans:
+    order = np.argsort(rows["order"], kind="stable")
+    rows = {key: column[order] for key, column in rows.items()}
+    by_place = np.lexsort((rows["order"], rows["place"]))
+    parents = containing_parents(
+        rows["place"][by_place], 2 * rows["order"][by_place], 2 * rows["end_order"][by_place] + 1
+    )
+    parent = np.full(len(order), -1, np.int64)
+    parent[by_place] = np.where(parents >= 0, by_place[parents], -1)
+    keys = ("place", "start", "end", "name", "category", "op", "op_name", "tensor", "layout", "backtrace", "bytes")
+    return Spans(
+        **{key: rows[key] for key in keys},
+        args_start=rows["args_start"],
+        args_length=rows["args_length"],
+        parent=parent,
+        is_open=rows["is_open"],
+    )
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What each place is."""
+
+    role: list[str]
+    track: CodeArray
+    """Track of the builder, by place."""
+
+    def of(self, spans: Spans, *roles: str) -> BoolArray:
+        """Spans of threads of these roles."""
+        wanted = np.array([role in roles for role in self.role] or [False], bool)
+        return np.asarray(wanted[spans.place])
+
+
+def threads_of(events: Events, spans: Spans, builder: TraceBuilder) -> Threads:
+    """Roles and tracks of all threads."""
+    physical = {
+        match["logical"]: match["physical"] for text in sorted(events.devices) if (match := _PLACED.search(text))
+    }
+    role = [_role(place, events, spans, builder) for place in range(len(events.places))]
+    devices: dict[tuple[str, str], int] = {}
+    tracks = []
+    for place, (pid, tid) in enumerate(events.places):
+        name = events.thread_names.get(place, "")
+        builder.tracks.thread_names[pid, tid] = name
+        if role[place] not in (DEVICE, CUPTI):
+            tracks.append(builder.tracks.code(TrackKey("thread", pid, tid)))
+            continue
+        device, stream = _device_of(physical.get(name, name), devices)
+        key = TrackKey("stream", pid, tid, device, stream, name=name or f"CUPTI stream {tid}")
+        tracks.append(builder.tracks.code(key))
+    names = {number: f"{kind}{own}" for (kind, own), number in devices.items()}
+    builder.meta["device_names"] = {str(number): name for number, name in names.items()}
+    return Threads(role, np.array(tracks or [0], np.int32))
+
+
+def _device_of(row: str, devices: dict[tuple[str, str], int]) -> tuple[int, int | None]:
+    """Device and stream of a row; devices keep the number in their name unless another kind of device has it."""
+    match = _DEVICE_ROW.match(row)
+    if match is None:
+        return next(iter(devices.values()), 0), None
+    key = match["kind"], match["number"]
+    if key not in devices:
+        wanted = 0 if match["number"] == "x" else min(int(match["number"]), 1 << 30)
+        taken = set(devices.values())
+        devices[key] = wanted if wanted not in taken else max(taken) + 1
+    return devices[key], min(int(match["stream"]), 1 << 30)
+
+
+def _role(place: int, events: Events, spans: Spans, builder: TraceBuilder) -> str:
+    name = events.thread_names.get(place, "")
+    if name in (INTERPRETER, WORKER):
+        return name
+    if _DEVICE_ROW.match(name):
+        return DEVICE
+    own = spans.place == place
+    if not name and own.any():
+        return _role_by_content(
+            {builder.names.texts[code] for code in np.unique(spans.name[own]).tolist()}, own, spans, builder
+        )
+    return OTHER
+
+
+def _role_by_content(names: set[str], own: BoolArray, spans: Spans, builder: TraceBuilder) -> str:
+    categories = {builder.categories.texts[code] for code in np.unique(spans.category[own]).tolist()}
+    if KERNEL in categories or COPY_TO_DEVICE in names:
+        return DEVICE
+    if names & {"OpDispatch", "TensorWaitProp", "TensorGetProp"}:
+        return INTERPRETER
+    if names & {"Input", "Output", "StartProfile"} or (spans.op[own] != NULL).any():
+        return WORKER
+    return CUPTI if events_of_cupti(names) else OTHER
+
+
+def events_of_cupti(names: set[str]) -> bool:
+    """Whether a row without a name is one of CUPTI's: kernels and copies, nothing of MegEngine's own."""
+    return not names & COMMANDS and not any(name.startswith(("cuda", "cu")) for name in names)
