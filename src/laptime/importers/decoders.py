@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
 
 from laptime.errors import LaptimeError
@@ -71,9 +72,9 @@ class Decoders:
                 break
             with interrupts_held():
                 if readable is None:
-                    future = executor.submit(decode_block, block.data)
+                    future = executor.submit(decode_block, block.data, bare=block.bare)
                 else:
-                    future = executor.submit(decode_part, readable, block.offset, len(block.data))
+                    future = executor.submit(decode_part, readable, block.offset, len(block.data), bare=block.bare)
             running.append((block, future))
             if len(running) >= self._workers + _SPARE_TASKS:
                 done, future = running.popleft()
@@ -110,7 +111,7 @@ def _rejoined(pairs: Iterable[tuple[Block, Decoded]]) -> Iterator[tuple[Block, D
     beginning = b""
     for block, decoded in pairs:
         if beginning:
-            block = Block(beginning + block.data, block.offset - len(beginning), last=block.last)
+            block = replace(block, data=beginning + block.data, offset=block.offset - len(beginning))
             decoded = block.decode()
         beginning = b""
         if decoded.partial_at is not None and not block.last and len(block.data) < _LONGEST_REJOINED:

@@ -81,31 +81,34 @@ class Decoded:
         return self.args[start : start + int(self.args_length[row])]
 
 
-def decode_block(block: bytes, *, last: bool = False) -> Decoded:
-    """Decodes the events of a block; `last` says that nothing follows, so the list's end or a cut may lie in it."""
+def decode_block(block: bytes, *, last: bool = False, bare: bool = False) -> Decoded:
+    """Decodes the events of a block; `last` says that nothing follows, so the list's end or a cut may lie in it.
+
+    `bare`: arguments are kept as text alone, for dialects whose arguments are others than PyTorch's.
+    """
     body, rest, closed = split_at_list_end(block) if last else (block, b"", False)
     text = _as_list(body)
     try:
         events = decode_events(text)
     except FAULTS:
         recovered = recover(block)
-        decoded = _columns(recovered.events, recovered.times)
+        decoded = _columns(recovered.events, recovered.times, bare=bare)
         decoded.rest, decoded.closed = recovered.rest, recovered.closed
         decoded.bad, decoded.repaired, decoded.partial_at = recovered.bad, recovered.repaired, recovered.partial_at
         return decoded
     times: list[object] = [event.ts for event in events]
     if _needs_text(times):
         times = [bytes(event.ts) for event in decode_raw_times(text)]
-    decoded = _columns(events, times)
+    decoded = _columns(events, times, bare=bare)
     decoded.rest, decoded.closed = rest, closed
     return decoded
 
 
-def decode_part(path: str, offset: int, length: int) -> Decoded:
+def decode_part(path: str, offset: int, length: int, *, bare: bool = False) -> Decoded:
     """Decodes a block that lies uncompressed in a file, so that its text need not travel between processes."""
     with open(path, "rb") as handle:
         handle.seek(offset)
-        return decode_block(handle.read(length))
+        return decode_block(handle.read(length), bare=bare)
 
 
 def _as_list(body: bytes) -> bytes:
@@ -118,15 +121,22 @@ def _as_list(body: bytes) -> bytes:
 
 def _needs_text(times: Sequence[object]) -> bool:
     """Whether a time is a decimal beyond what a double holds to the nanosecond."""
-    if float not in set(map(type, times)):
+    kinds = set(map(type, times))
+    if float not in kinds:
         return False
+    if kinds <= {int, float}:
+        try:
+            doubles = np.array(times, np.float64)
+        except OverflowError:  # an integer that no double holds
+            return True
+        return bool(np.any(~(np.abs(doubles) < EXACT_DOUBLE_US) & (doubles != float(NULL))))
     return any(type(time) is float and not abs(time) < EXACT_DOUBLE_US for time in times)
 
 
 # ---- columns ----
 
 
-def _columns(events: Sequence[Event], times: Sequence[object]) -> Decoded:
+def _columns(events: Sequence[Event], times: Sequence[object], *, bare: bool) -> Decoded:
     count = len(events)
     phase, phases = _interned([event.ph for event in events])
     name, names = _interned([event.name for event in events])
@@ -160,7 +170,8 @@ def _columns(events: Sequence[Event], times: Sequence[object]) -> Decoded:
         text_values={},
         memory={},
     )
-    _add_arg_columns(decoded, rows)
+    if not bare:
+        _add_arg_columns(decoded, rows)
     return decoded
 
 

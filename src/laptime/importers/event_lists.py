@@ -23,10 +23,15 @@ def read_events(
     progress: Progress,
     decoders: Decoders,
     feed: Callable[[Decoded], None],
+    *,
+    bare: bool = False,
 ) -> dict[str, object]:
-    """Hands all events to `feed`, in order of the file; returns the other keys of the object that they stand in."""
+    """Hands all events to `feed`, in order of the file; returns the other keys of the object that they stand in.
+
+    `bare`: arguments are handed on as text alone.
+    """
     with source.open() as stream:
-        file = EventFile(stream, name=source.name)
+        file = EventFile(stream, name=source.name, bare=bare)
         blocks = decoders.decode(file, inflated_bytes=stream.inflated_size)
         repaired = bad = 0
         rest, closed, partial_at = b"", False, None

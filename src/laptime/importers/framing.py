@@ -34,17 +34,20 @@ class Block:
     data: bytes
     offset: int
     last: bool
+    bare: bool = False
+    """Whether arguments are kept as text alone."""
 
     def decode(self) -> Decoded:
         """Columns of the events."""
-        return decode_block(self.data, last=self.last)
+        return decode_block(self.data, last=self.last, bare=self.bare)
 
 
 class EventFile:
     """A trace file on its way through: what stands before the events, then the blocks."""
 
-    def __init__(self, stream: ByteStream, *, name: str) -> None:
+    def __init__(self, stream: ByteStream, *, name: str, bare: bool = False) -> None:
         self._stream = stream
+        self.bare = bare
         self.name = name
         self._buffer = b""
         self._offset = 0
@@ -98,7 +101,7 @@ class EventFile:
             self._drop(len(data))
             if self.form == "lines":
                 data = _LINE_BOUNDARY.sub(b"},", data)
-            yield Block(data, offset, last=cut is None)
+            yield Block(data, offset, last=cut is None, bare=self.bare)
             if cut is None:
                 return
 

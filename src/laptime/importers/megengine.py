@@ -33,7 +33,7 @@ from laptime.importers.sources import Source
 from laptime.model.arrays import CodeArray, Column, IntArray
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
 from laptime.model.classify import CALL, MIRROR
-from laptime.model.vocabulary import FLOW_KINDS, NULL
+from laptime.model.vocabulary import FLOW_KINDS
 
 _OWN = re.compile(
     rb'"(?:gpu_usgae_ratio|nr_redunant_tensor|nr_op_pending|device_ahead_ms|nr_alive_tensor)"'
@@ -59,7 +59,7 @@ class MegEngineTimeline:
     def read(self, source: Source, builder: TraceBuilder, progress: Progress, decoders: Decoders) -> None:
         """Reads all events of the source."""
         events = Events(builder)
-        metadata = read_events(source, builder, progress, decoders, events.feed).get("metadata")
+        metadata = read_events(source, builder, progress, decoders, events.feed, bare=True).get("metadata")
         local = metadata.get("localTime") if isinstance(metadata, dict) else None
         builder.meta.update(
             {

@@ -6,7 +6,6 @@ taken off: `Input`. Flow events repeat what ids tell and are only counted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,13 +15,13 @@ import numpy as np
 from laptime.importers.decoding import Decoded, id_column
 from laptime.importers.events import FAULTS
 from laptime.importers.feeding import numbers_of
-from laptime.model.arrays import BoolArray, Column, IntArray
+from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray
 from laptime.model.builder import TraceBuilder
 from laptime.model.rows import Rows
 from laptime.model.tracks import TrackKey, plain_id
 from laptime.model.vocabulary import NULL
 
-_NUMBERED = re.compile(r"(Input|Output|Put|Del|Drop|RecFree|ReGen|SwapIn|SwapOut) \d+")
+_NUMBERED = frozenset({"Input", "Output", "Put", "Del", "Drop", "RecFree", "ReGen", "SwapIn", "SwapOut"})
 Scalar = int | float | str | bool | None
 
 
@@ -122,7 +121,7 @@ class Events:
         letters = np.array([_GROUP.get(phase, "") for phase in block.phases] or [""])[block.phase]
         timed = block.ts_ns != NULL
         place = np.array([self._place(*thread) for thread in block.tracks] or [0], np.int32)[block.track]
-        name = builder.names.codes(_NUMBERED.sub(r"\1", text) for text in block.names)[block.name]
+        name = builder.names.codes(map(_plain_name, block.names))[block.name]
         spool = block.args_start + builder.spool.add(block.args)
         common: dict[str, Column] = {"place": place, "start": block.ts_ns, "name": name, "args_start": spool}
         common["args_length"] = block.args_length
@@ -159,19 +158,23 @@ class Events:
             "op": id_column([each.op for each in args]),
             "tensor": id_column([each.tensor for each in args]),
             "bytes": id_column([each.bytes for each in args]),
-            "op_name": self._builder.names.codes(each.op_name or "" for each in args),
+            "op_name": self._name_codes([each.op_name for each in args]),
             "layout": np.array(
                 self.layouts.of([None if a.shape is None and a.dtype is None else (a.shape, a.dtype) for a in args]),
                 np.int32,
             ),
             "backtrace": np.array(self.backtraces.of([each.backtrace for each in args]), np.int32),
         }
-        found["op_name"][np.array([each.op_name is None for each in args], bool)] = -1
         for key, values in found.items():
             dtype, default = _SPAN_COLUMNS[key]
             columns[key] = np.full(count, default, dtype)
             columns[key][into] = values
         self.devices.update({each.device for each in args if each.device})
+
+    def _name_codes(self, names: list[str | None]) -> CodeArray:
+        """Codes of names, -1 for None."""
+        known = {name: -1 if name is None else self._builder.names.code(name) for name in dict.fromkeys(names)}
+        return np.fromiter(map(known.__getitem__, names), np.int32, len(names))
 
     def _take_counters(self, block: Decoded, rows: IntArray, common: dict[str, Column]) -> None:
         texts = [block.args_text(row) for row in rows.tolist()]
@@ -193,6 +196,12 @@ class Events:
             except FAULTS:
                 continue
             self.thread_names[self._place(*block.tracks[block.track[row]])] = plain_id(args.get("name"))
+
+
+def _plain_name(name: str) -> str:
+    """Without the number of a tensor."""
+    head, _, number = name.rpartition(" ")
+    return head if head in _NUMBERED and number.isdigit() else name
 
 
 def _span_args(texts: list[bytes]) -> list[_SpanArgs]:

@@ -1,4 +1,4 @@
-"""Operators of a MegEngine timeline: distinct by name, scopes around and layouts of their tensors; their call stacks."""
+"""Operators of a MegEngine timeline, distinct by name, scopes around and layouts of tensors; their call stacks."""
 
 from __future__ import annotations
 

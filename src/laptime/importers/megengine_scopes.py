@@ -140,7 +140,7 @@ class StepSpan:
 def step_spans(
     spans: Spans, threads: Threads, scopes: Scopes, stops: IntArray, builder: TraceBuilder
 ) -> list[StepSpan]:
-    """Steps by the user's scopes (`step0`), else up to each `profiler.step()` (`stops`: its times on the interpreter)."""
+    """Steps by the user's scopes (`step0`), else up to each `profiler.step()` (`stops`: when, on the interpreter)."""
     names = builder.names.texts
     rows = _step_scopes(spans, scopes, names)
     rows = rows[threads.of(spans, INTERPRETER)[rows]]

@@ -186,7 +186,7 @@ class TraceBuilder:
         self.instants = Rows(_INSTANT_COLUMNS)
         self.flow_points = Rows(_FLOW_COLUMNS)
         self.links = Rows(_LINK_COLUMNS)
-        """Cause and effect that the source itself tells: slices by their number in order of adding, code of FLOW_KINDS."""
+        """Cause and effect that the source tells: slices by their number in order of adding, code of FLOW_KINDS."""
         self.main_track: int | None = None
         """Track of the main training thread, where the source tells it."""
         self.executor_tracks: list[int] = []

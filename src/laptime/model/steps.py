@@ -142,7 +142,7 @@ def given_steps(rows: list[GivenStep], origin_ns: int, thread: int | None = None
 
 
 def main_thread(slices: Assembled, steps: Steps, told: int | None = None) -> int | None:
-    """Track of the main training thread: what the source tells, of the step markers, else that with the most op time."""
+    """Track of the main training thread: the told one, that of the step markers, else that with the most op time."""
     if told is not None or steps.thread is not None:
         return steps.thread if told is None else told
     is_op = slices.on_thread & (slices.columns["kind"] == KIND_CODE["op"])
