@@ -218,7 +218,7 @@ class Feeder:
         for row in self._with_time(view, rows).tolist():
             pid = plain_id(view.block.tracks[view.block.track[row]][0])
             name = view.block.names[view.block.name[row]]
-            for series, value in numbers_of(view.block.args_text(row)).items():
+            for series, value in _numbers_of(view.block.args_text(row)).items():
                 title = name if series in ("value", name) else f"{name} {series}".strip()
                 track = self._builder.tracks.code(TrackKey("counter", pid, "", name=title))
                 samples.append((track, int(view.block.ts_ns[row]), value))
@@ -286,7 +286,7 @@ def _number_in(text: str) -> int | None:
     return int(digits) if digits.lstrip("-").isdigit() and len(digits) < 18 else None
 
 
-def numbers_of(args: bytes) -> dict[str, float]:
+def _numbers_of(args: bytes) -> dict[str, float]:
     try:
         fields = msgspec.json.decode(args or b"{}", type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -6,7 +6,7 @@ taken off: `Input`. Flow events repeat what ids tell and are only counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -14,7 +14,6 @@ import numpy as np
 
 from laptime.importers.decoding import Decoded, id_column
 from laptime.importers.events import FAULTS
-from laptime.importers.feeding import numbers_of
 from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray
 from laptime.model.builder import TraceBuilder
 from laptime.model.rows import Rows
@@ -25,8 +24,8 @@ _NUMBERED = frozenset({"Input", "Output", "Put", "Del", "Drop", "RecFree", "ReGe
 Scalar = int | float | str | bool | None
 
 
-class _SpanArgs(msgspec.Struct, gc=False):
-    """What arguments tell of an operator, or of a tensor."""
+class _Args(msgspec.Struct, gc=False):
+    """What arguments tell of an operator, a tensor or a counter."""
 
     op: Scalar = msgspec.field(name="__id__", default=NULL)
     op_name: str | None = msgspec.field(name="__name__", default=None)
@@ -36,15 +35,12 @@ class _SpanArgs(msgspec.Struct, gc=False):
     device: str | None = None
     backtrace: str | None = msgspec.field(name="python_backtrace", default=None)
     bytes: Scalar = NULL
+    value: Scalar = None
 
 
-class _Sample(msgspec.Struct, gc=False):
-    value: float
-
-
-_decode_spans = msgspec.json.Decoder(list[_SpanArgs]).decode
-_decode_span = msgspec.json.Decoder(_SpanArgs).decode
-_decode_samples = msgspec.json.Decoder(list[_Sample]).decode
+_decode_all = msgspec.json.Decoder(list[_Args]).decode
+_decode_one = msgspec.json.Decoder(_Args).decode
+_NO_ARGS = _Args()
 
 _SPAN_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "place": (np.int32, 0),
@@ -126,8 +122,9 @@ class Events:
         common: dict[str, Column] = {"place": place, "start": block.ts_ns, "name": name, "args_start": spool}
         common["args_length"] = block.args_length
         builder.drop("no_timestamp", int(np.count_nonzero(~timed & np.isin(letters, ["span", "counter", "instant"]))))
-        self._take_spans(block, np.flatnonzero((letters == "span") & timed), common)
-        self._take_counters(block, np.flatnonzero((letters == "counter") & timed), common)
+        args = _args_of(block)
+        self._take_spans(block, np.flatnonzero((letters == "span") & timed), args, common)
+        self._take_counters(np.flatnonzero((letters == "counter") & timed), args, common)
         rows = np.flatnonzero((letters == "instant") & timed)
         self.instants.append(len(rows), {key: column[rows] for key, column in common.items()})
         self._take_names(block, np.flatnonzero(letters == "metadata"))
@@ -139,7 +136,7 @@ class Events:
     def _place(self, pid: object, tid: object) -> int:
         return self.places.setdefault((plain_id(pid), plain_id(tid)), len(self.places))
 
-    def _take_spans(self, block: Decoded, rows: IntArray, common: dict[str, Column]) -> None:
+    def _take_spans(self, block: Decoded, rows: IntArray, args: _ArgsOf, common: dict[str, Column]) -> None:
         letters = np.array(block.phases or [""])[block.phase[rows]]
         categories = self._builder.categories.codes(text or "" for text in block.categories)
         columns = {key: column[rows] for key, column in common.items()}
@@ -148,11 +145,10 @@ class Events:
         columns["is_end"], columns["is_whole"] = letters == "E", letters == "X"
         columns["order"] = rows + self._order
         told = np.flatnonzero((letters != "B") & (columns["args_length"] > 0))
-        self._read_args(block, rows[told], told, columns)
+        self._read_args(args(rows[told]), told, columns)
         self.spans.append(len(rows), columns)
 
-    def _read_args(self, block: Decoded, rows: IntArray, into: IntArray, columns: dict[str, Column]) -> None:
-        args = _span_args([block.args_text(row) for row in rows.tolist()])
+    def _read_args(self, args: list[_Args], into: IntArray, columns: dict[str, Column]) -> None:
         count = len(columns["place"])
         found: dict[str, Column] = {
             "op": id_column([each.op for each in args]),
@@ -176,13 +172,9 @@ class Events:
         known = {name: -1 if name is None else self._builder.names.code(name) for name in dict.fromkeys(names)}
         return np.fromiter(map(known.__getitem__, names), np.int32, len(names))
 
-    def _take_counters(self, block: Decoded, rows: IntArray, common: dict[str, Column]) -> None:
-        texts = [block.args_text(row) for row in rows.tolist()]
-        try:
-            values = [sample.value for sample in _decode_samples(b"[" + b",".join(texts) + b"]")]
-        except FAULTS:
-            values = [next(iter(numbers_of(text).values()), np.nan) for text in texts]
-        found = np.array(values, np.float64)
+    def _take_counters(self, rows: IntArray, args: _ArgsOf, common: dict[str, Column]) -> None:
+        values = [each.value for each in args(rows)]
+        found = np.array([value if isinstance(value, (int, float)) else np.nan for value in values], np.float64)
         known = np.isfinite(found)
         columns = {key: common[key][rows[known]] for key in ("place", "start", "name")}
         self.counters.append(int(np.count_nonzero(known)), {**columns, "value": found[known]})
@@ -204,19 +196,32 @@ def _plain_name(name: str) -> str:
     return head if head in _NUMBERED and number.isdigit() else name
 
 
-def _span_args(texts: list[bytes]) -> list[_SpanArgs]:
-    """Arguments of spans; of odd ones what is sound."""
-    try:
-        return _decode_spans(b"[" + b",".join(texts) + b"]")
-    except FAULTS:
-        return [_one_span_args(text) for text in texts]
+_ArgsOf = Callable[[IntArray], list[_Args]]
+"""Arguments of some rows of a block."""
 
 
-def _one_span_args(text: bytes) -> _SpanArgs:
+def _args_of(block: Decoded) -> _ArgsOf:
+    """Decodes all arguments of a block at once; of odd ones what is sound."""
+    rows = np.flatnonzero(block.args_length)
     try:
-        return _decode_span(text)
+        decoded = _decode_all(b"".join((b"[", block.args, b"]")))
     except FAULTS:
-        return _SpanArgs()
+        decoded = [_one(block.args_text(row)) for row in rows.tolist()]
+    place = np.full(len(block), -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    decoded.append(_NO_ARGS)  # place -1
+
+    def of(wanted: IntArray) -> list[_Args]:
+        return [decoded[each] for each in place[wanted].tolist()]
+
+    return of
+
+
+def _one(text: bytes) -> _Args:
+    try:
+        return _decode_one(text)
+    except FAULTS:
+        return _NO_ARGS
 
 
 def add_counters(events: Events, builder: TraceBuilder) -> dict[str, float]:

@@ -23,7 +23,24 @@ from laptime.model.vocabulary import NULL
 INTERPRETER, WORKER, DEVICE, CUPTI, OTHER = "interpreter", "worker", "device", "cupti", "other"
 KERNEL, COPY_TO_DEVICE = "Kernel", "HostToDevice"
 COMMANDS = frozenset(
-    ["Put", "Del", "Drop", "RecFree", "ReGen", "SwapIn", "SwapOut", "GetValue", "AutoEvict", "StartProfile", "StopProfile", "Input", "Output", "TensorGetProp", "Sync", "ShapeInfer"]
+    [
+        "Put",
+        "Del",
+        "Drop",
+        "RecFree",
+        "ReGen",
+        "SwapIn",
+        "SwapOut",
+        "GetValue",
+        "AutoEvict",
+        "StartProfile",
+        "StopProfile",
+        "Input",
+        "Output",
+        "TensorGetProp",
+        "Sync",
+        "ShapeInfer",
+    ]
 )
 """Spans that are neither operators nor scopes."""
 _DEVICE_ROW = re.compile(r"(?P<kind>[a-z]+?)(?P<number>\d+|x):(?P<stream>\d+)\Z")
