@@ -194,7 +194,8 @@ def test_operators_of_job3_are_those_of_its_twin(wide_deep: Run, corpus: Path) -
     ours = {}
     for row in found:
         info = json.loads(row["info"])
-        block_dim = info.pop("block_dim")
+        block_dim, tasks = info.pop("block_dim"), info.pop("tasks")
+        assert all(30_000 < task["task_id"] < 61_000 for task in tasks)
         ours[row["full_name"]] = (str(block_dim), row["name"], row["op_type"], row["subgraph"] or "", info)
     theirs = {row[3]: (row[2], *row[4:7], json.loads(row[7])) for row in _twin(corpus, "framework_raw_1.csv")}
     assert ours == theirs

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -242,25 +243,18 @@ def _steps_ns(summary: Json) -> int:
 
 
 def _show_notes(page: Console, report: Json) -> None:
-    _show_list(
-        page,
-        "About the data",
-        [(f"{warning['count']:,}", f"{warning['message']} ({warning['code']})") for warning in report["warnings"]],
-    )
-    _show_list(
-        page,
-        "Not recorded, and what records it",
-        [(missing["what"], missing["how_to_record"]) for missing in report["not_recorded"]],
-    )
-
-
-def _show_list(page: Console, title: str, rows: list[tuple[str, str]]) -> None:
-    if not rows:
-        return
-    page.print(title, style="bold")
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for left, right in rows:
-        table.add_row(Text(clean(left)), Text(clean(right)))
-    page.print(table)
+    warnings, missing = report["warnings"], report["not_recorded"]
+    if warnings:
+        page.print("About the data", style="bold")
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for warning in warnings:
+            table.add_row(f"{warning['count']:,}", Text(clean(f"{warning['message']} ({warning['code']})")))
+        page.print(table)
+        page.print()
+    if missing:
+        page.print("Not recorded, and what records it", style="bold")
+        for part in missing:
+            page.print(Text(clean(part["what"])))
+            page.print(Padding(Text(clean(part["how_to_record"])), (0, 0, 0, 4)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from laptime.cli.choices import one_of_these
-from laptime.cli.options import WorkspaceOption, say
+from laptime.cli.options import WorkspaceOption
 
 if TYPE_CHECKING:
     from laptime.cli.shell_session import Session
@@ -88,11 +88,10 @@ def _read_lines(session: Session) -> bool:
     """Runs each line; tells whether any failed."""
     from laptime.cli.shell_verbs import run_line
 
-    if session.trace is None:
-        say(f"{session.title}; `prof` opens one")
     failed = False
     for line in sys.stdin:
         failed = not run_line(line, session) or failed
+        sys.stdout.flush()  # so that errors stand where they belong
         if session.done:
             break
     return failed

@@ -12,6 +12,7 @@ from typing import Annotated, Protocol, cast
 import typer
 
 from laptime.analyses.selection import Row, Selection, select
+from laptime.cli import prof
 from laptime.cli.choices import conditions, one_of_these
 from laptime.cli.options import say
 from laptime.cli.shell import OP_TYPES, known_op_type
@@ -137,29 +138,35 @@ def step(
     show_step(result, step_id - 1, title=session.title)
 
 
-def prof(
+def parse(
     context: typer.Context,
-    job_id: Annotated[str, typer.Option("--job-id", help="Name of the JOB folder.", show_default=False)],
-    device_id: Annotated[int, typer.Option("--device-id", min=0, help="Device to parse.")] = 0,
-    output_path: Annotated[Path, typer.Option("--output-path", help="Where to write profiler/.")] = Path("data"),
-    profiling_dir: Annotated[Path, typer.Option("--profiling-dir", help="Folder that holds the JOB folders.")] = Path(
-        "/var/log/npu/profiling"
+    job_id: Annotated[
+        str | None,
+        typer.Option("--job-id", help="Folder of the job; default: the device's newest.", show_default=False),
+    ] = None,
+    device_id: Annotated[
+        int | None,
+        typer.Option("--device-id", min=0, help="Device to parse; default: 0, or the only one.", show_default=False),
+    ] = None,
+    output_path: Annotated[Path, typer.Option("--output-path", help="Where to write the folder `profiler`.")] = (
+        prof.OUTPUT_PATH
     ),
+    profiling_dir: Annotated[Path, typer.Option("--profiling-dir", help="Where the jobs lie.")] = prof.PROFILING_DIR,
 ) -> None:
-    """Parse a job folder after training, and open what comes out."""
-    from laptime.cli.prof import parse_job
+    """Parse a raw Ascend job into a profiler folder, and open that."""
+    from laptime.importers.ascend_job_finding import find_job
 
     session = _session(context)
-    written = parse_job(
+    number = find_job(profiling_dir, job_id, device_id).device if device_id is None else device_id
+    folder = prof.parse_job(
         job_id,
         device_id=device_id,
         output_path=output_path,
         profiling_dir=profiling_dir,
         workspace=session.workspace,
     )
-    print(f"wrote {clean(str(written))}")
-    session.open(str(written), device_id)
-    print(f"now open: {clean(session.title)}")
+    session.open(str(folder), number)
+    print(f"now open: {session.title}")
 
 
 def show_help(
@@ -182,7 +189,7 @@ def leave(context: typer.Context) -> None:
 VERBS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("op", op),
     ("step", step),
-    ("prof", prof),
+    ("prof", parse),
     ("help", show_help),
     ("exit", leave),
     ("quit", leave),
@@ -195,7 +202,7 @@ _USES = (
     ("op --op_type aicore_type", "another table: aicore_detail, aicore_type, aicpu"),
     ("step", "the average step, drawn"),
     ("step --step_id 1", "the first step"),
-    ("prof --job_id JOBXXX", "parse a job folder and open it"),
+    ("prof --job_id JOBXXX", "parse a raw Ascend job and open it"),
     ("exit, quit, Ctrl-D", "leave"),
 )
 

@@ -44,6 +44,8 @@ class Framework:
     points: dict[int, str] = field(default_factory=dict)
     blocks: dict[str, int] = field(default_factory=dict)
     """Block dimension by operator."""
+    places: dict[str, list[dict[str, int]]] = field(default_factory=dict)
+    """Tasks of an operator as the framework numbered them, and the graph where the file tells it."""
     _ops: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def operator_of(self, task: int, stream: int) -> str | None:
@@ -69,7 +71,7 @@ class Framework:
         inputs = [side for name, side in sides.items() if name.startswith("input")]
         outputs = [side for name, side in sides.items() if name.startswith("output")]
         block_dim = self.blocks.get(full_name)
-        info = {**sides, **({} if block_dim is None else {"block_dim": block_dim})}
+        info = {**sides, **({} if block_dim is None else {"block_dim": block_dim, "tasks": self.places[full_name]})}
         return Op(
             name=short_name(full_name),
             op_type=(known.op_type if known else None) or type_of(short_name(full_name)),
@@ -159,8 +161,10 @@ def read_tasks(slices: Sequence[bytes], into: Framework, builder: TraceBuilder) 
             bad += 1
             continue
         block_dim, task, stream = (int(number) for number in numbers)
+        graph = {"graph_id": int(fields[0])} if len(fields) == 5 and _NUMBER.match(fields[0]) else {}
         into.tasks.setdefault(_task_key(task, stream), name)
         into.blocks.setdefault(name, block_dim)
+        into.places.setdefault(name, []).append({"task_id": task, "stream_id": stream, **graph})
     _count(builder, "task", len(lines), bad)
 
 

@@ -134,6 +134,7 @@ def read_fetches(slices: Sequence[bytes], builder: TraceBuilder) -> None:
         facts = builder.meta.setdefault("minddata", {})
         assert isinstance(facts, dict)
         facts["fetch_wait_ns"] = waits
+        facts["fetch_start_us"] = [int(match[2]) for match in fetches]
     _count(builder, "AICPUMI", len(lines), len(lines) - len(found))
 
 

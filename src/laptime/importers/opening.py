@@ -11,6 +11,7 @@ from typing import Protocol
 
 from laptime.errors import LaptimeError
 from laptime.importers.ascend_job import AscendJob
+from laptime.importers.ascend_job_finding import job_fault
 from laptime.importers.ascend_output import AscendOutput
 from laptime.importers.chrome import ChromeJson, TorchKineto
 from laptime.importers.decoders import Decoders, interrupts_held
@@ -85,13 +86,12 @@ def open_run(
     with Decoders(executor) as decoders:
         imports = _Imports(place, decoders, progress or (lambda name: silent))
         imports.import_ranks(sources)
-        stored = [entry for source in sources if (entry := imports.ensure(source, alone=len(sources) == 1))]
+        try:
+            stored = [entry for source in sources if (entry := imports.ensure(source, alone=len(sources) == 1))]
+        except LaptimeError as error:
+            raise job_fault(Path(path)) or error from error
     if not stored:
-        raise LaptimeError(
-            "no recording that laptime reads",
-            where=path,
-            remedy=_WHAT_IS_READ,
-        )
+        raise job_fault(Path(path)) or LaptimeError("no recording that laptime reads", where=path, remedy=_WHAT_IS_READ)
     return _stored_run(path, run_key(path, sources), stored, place, imports.notes)
 
 
