@@ -97,12 +97,21 @@ def show_rows(table: OpTable, chosen: Selected, *, known: int, title: str) -> No
 
 
 def _print_flat(table: OpTable, rows: Sequence[Row]) -> None:
-    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="")
+    grid = Table(box=None, padding=(0, 1), pad_edge=False, header_style="")
     for name, title in table.titles.items():
-        grid.add_column(title, justify="left" if name in _TEXTS else "right", overflow="fold")
+        head = _in_two_lines(title) if len(table.titles) > _MOST_WIDE else title
+        grid.add_column(head, justify="left" if name in _TEXTS else "right", no_wrap=True)
     for row in rows:
         grid.add_row(*(Text(_cell(row, name)) for name in table.titles))
     console().print(grid)
+
+
+_MOST_WIDE = 4
+"""Columns whose titles have room beside each other in 80 columns of text."""
+
+
+def _in_two_lines(title: str) -> str:
+    return title.replace(" (", "\n(").replace("serial_", "serial_\n")
 
 
 _TYPE_WIDTH, _SUBGRAPH_WIDTH, _LEAST_NAME = 18, 9, 20
