@@ -106,7 +106,12 @@ def _tell(job: Path, folder: Path, written: Written, copied: list[str]) -> None:
     count = len(written.files) + len(copied)
     print(f"wrote {count} {'file' if count == 1 else 'files'} to {folder}")
     if steps and steps.left_out:
-        shown = ", ".join(str(step) for step in steps.left_out[:8]) + (", ..." if len(steps.left_out) > 8 else "")
-        say(f"{len(steps.left_out)} steps have no whole set of points and are left out of the step trace: {shown}")
+        _say_left_out(steps.left_out)
     print(f"open it: laptime report {folder}")
     print(f"     or: mindinsight start --summary-base-dir {folder.parent.resolve().parent}")
+
+
+def _say_left_out(steps: list[int]) -> None:
+    shown = ", ".join(str(step) for step in steps[:8]) + (", ..." if len(steps) > 8 else "")
+    count = "1 step has" if len(steps) == 1 else f"{len(steps)} steps have"
+    say(f"{count} no whole set of points and {'is' if len(steps) == 1 else 'are'} left out of the step trace: {shown}")
