@@ -9,7 +9,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory
-from prompt_toolkit.output import create_output
+from prompt_toolkit.output import Output, create_output
 
 from laptime.cli.shell import OP_TYPES
 from laptime.cli.shell_session import Session
@@ -27,13 +27,13 @@ _CONDITIONS = frozenset({"--in", "--not-in", "--filter"})
 class Prompt:
     """Asks for lines. Raises KeyboardInterrupt on Ctrl-C and EOFError on Ctrl-D."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, output: Output | None = None) -> None:
         self._editor: PromptSession[str] = PromptSession(
             "laptime> ",
             history=FileHistory(str(session.history)),
             completer=ShellCompleter(session),
             complete_while_typing=False,
-            output=create_output(always_prefer_tty=True),
+            output=output or create_output(always_prefer_tty=True),
         )
 
     def ask(self) -> str:
