@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from laptime.cli.shell_session import Profile
 from tests.cli.conftest import Cli, Piped
 from tests.cli.test_process import environment, loaded
 from tests.conftest import EXAMPLE
@@ -391,3 +392,12 @@ def test_a_pipe_loads_no_line_editor(job: Path, tmp_path: Path) -> None:
     if os.isatty(0):
         pytest.skip("stdin is a terminal")
     assert "prompt_toolkit" not in loaded("shell", "--op-path", job, workspace=tmp_path)
+
+
+def test_ctrl_c_ends_a_pipe(job: Path, piped: Piped, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(profile: Profile, op_type: str) -> list[object]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Profile, "rows", interrupted)
+    ran = piped(job, "op", "step")
+    assert (ran.code, ran.out) == (130, "")

@@ -17,8 +17,9 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from laptime.cli.shell_prompt import Prompt, ShellCompleter
+from laptime.cli.shell_prompt import Prompt, ShellCompleter, converse
 from laptime.cli.shell_session import Session
+from laptime.cli.shell_verbs import run_line
 from tests.cli.test_process import environment
 
 CTRL_C, CTRL_D, TAB, UP, ENTER = "\x03", "\x04", "\t", "\x1b[A", "\r"
@@ -193,3 +194,19 @@ def test_a_conversation_on_a_terminal(job: Path, tmp_path: Path) -> None:
         "+op --full_name Gradients/net/Add-op2",
         "+step",
     ]
+
+
+def test_ctrl_c_while_a_command_runs_keeps_the_prompt(
+    session: Session, keys: PipeInput, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C reaches a running command as KeyboardInterrupt, of which Typer makes an exit code."""
+
+    def interrupted(op_type: str) -> list[object]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(session.profile, "rows", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_line("op", session)
+    keys.send_text(f"op{ENTER}help{ENTER}{CTRL_D}")
+    converse(session, DummyOutput())
+    assert "op --dump_csv DIR" in capsys.readouterr().out

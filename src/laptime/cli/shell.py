@@ -54,8 +54,11 @@ def command(
     path = op_path or next((folder for folder in _USUAL_FOLDERS if Path(folder).is_dir()), None)
     if path is not None:
         session.open(path, device_id)
-    failed = _converse(session) if sys.stdin.isatty() else _read_lines(session)
-    if failed:
+    if sys.stdin.isatty():
+        from laptime.cli.shell_prompt import converse
+
+        converse(session)
+    elif not _read_lines(session):
         raise typer.Exit(1)
 
 
@@ -67,31 +70,14 @@ def known_op_type(text: str) -> str:
     return name
 
 
-def _converse(session: Session) -> bool:
-    """Asks until the person leaves; what fails is said and does not count."""
-    from laptime.cli.shell_prompt import Prompt
-    from laptime.cli.shell_verbs import run_line
-
-    prompt = Prompt(session)
-    print(f"{session.title}, {session.op_type}\n`help` lists the commands, Ctrl-D leaves.")
-    while not session.done:
-        try:
-            run_line(prompt.ask(), session)
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            break
-    return False
-
-
 def _read_lines(session: Session) -> bool:
-    """Runs each line; tells whether any failed."""
+    """Runs each line; tells whether all went well."""
     from laptime.cli.shell_verbs import run_line
 
-    failed = False
+    well = True
     for line in sys.stdin:
-        failed = not run_line(line, session) or failed
+        well = run_line(line, session) and well
         sys.stdout.flush()  # so that errors stand where they belong
         if session.done:
             break
-    return failed
+    return well

@@ -14,7 +14,7 @@ from prompt_toolkit.output import Output, create_output
 from laptime.cli.shell import OP_TYPES
 from laptime.cli.shell_session import Session
 from laptime.cli.shell_tables import TABLES
-from laptime.cli.shell_verbs import SUBGRAPHS, VERBS, full_names, op_types, options_of
+from laptime.cli.shell_verbs import SUBGRAPHS, VERBS, full_names, op_types, options_of, run_line
 from laptime.cli.units import shortened
 from laptime.errors import LaptimeError
 
@@ -22,6 +22,19 @@ _PATHS = frozenset({"--dump-csv", "--output-path", "--profiling-dir"})
 _MENU_WIDTH = 70
 """Long names are cut in the middle: their ends tell them apart."""
 _CONDITIONS = frozenset({"--in", "--not-in", "--filter"})
+
+
+def converse(session: Session, output: Output | None = None) -> None:
+    """Asks until the person leaves; what fails is said and ends nothing."""
+    prompt = Prompt(session, output)
+    print(f"{session.title}, {session.op_type}\n`help` lists the commands, Ctrl-D leaves.")
+    while not session.done:
+        try:
+            run_line(prompt.ask(), session)
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            break
 
 
 class Prompt:

@@ -24,6 +24,8 @@ from laptime.errors import LaptimeError
 SUBGRAPHS = ("all", "Default", "Gradients")
 _ROWS = 20
 _MOST_MATCHES = 3
+_INTERRUPTED = 130
+"""Exit code that Typer makes of Ctrl-C."""
 
 
 def op(
@@ -249,14 +251,17 @@ def run_line(line: str, session: Session) -> bool:
         say(f'{error}: {line.strip()}: quote names with blanks as "A B"')
         return False
     try:
-        return not words or not _parser().main(words, prog_name="", obj=session, standalone_mode=False)
+        code = _parser().main(words, prog_name="", obj=session, standalone_mode=False) if words else 0
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
+        return not code
     except LaptimeError as error:
         say(str(error))
     except BrokenPipeError:
         raise
     except OSError as error:
         say(f"{error.strerror or 'cannot be done'}: {error.filename or line.strip()}: check the path")
-    except typer.Abort:  # what click makes of Ctrl-C
+    except typer.Abort:  # what older releases of Typer make of Ctrl-C
         raise KeyboardInterrupt from None
     except Exception as error:
         message = getattr(error, "format_message", None)  # click's errors
