@@ -133,7 +133,8 @@ def test_aicpu_dialects(tmp_path: Path, workspace: Workspace, name: str, text: s
     (row,) = slices_of(trace)
     assert (row["name"], row["kind"], row["dur_ns"], row["lane"]) == ("X", "kernel", 11_000, "AI CPU")
     args = trace.table("args").arrow().to_pylist()
-    assert json.loads(args[0]["args"]) == {"total_time_ms": 1.5, "dispatch_time_ms": 0.1}
+    times = {"total_time_ms": 1.5, "dispatch_time_ms": 0.1, "run_start_us": 9, "run_end_us": 20}
+    assert json.loads(args[0]["args"]) == times
 
 
 # ---- steps ----

@@ -8,6 +8,7 @@ counter in ms, to MindSpore 0.5 less that of `min_cycle_counter_{id}.txt`. `aicp
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -110,14 +111,23 @@ def read_aicpu(folder: Folder) -> tuple[Executions, IntArray] | None:
     known = (start != NULL) & (end != NULL)
     dur = np.where(known, end - np.where(known, start, 0), np.int64(NULL))
     total = ns_of(table.numbers("total_time"), NS_OF_MS)
-    columns = {key: table.numbers(key).tolist() for key in ("total_time", "dispatch_time")}
-    args = [
-        json.dumps({f"{key}_ms": values[row] for key, values in columns.items() if values[row] == values[row]})
-        for row in range(table.count)
-    ]
     kinds = [aicpu_kind(name) for name in names]
     types: list[str | None] = list(names)
-    return Executions(names, [AICPU_LANE] * table.count, start, dur, kinds, "ai_cpu", types, args), total
+    return Executions(names, [AICPU_LANE] * table.count, start, dur, kinds, "ai_cpu", types, _aicpu_args(table)), total
+
+
+def _aicpu_args(table: Columns) -> list[str]:
+    """What the source says of each execution, in its own units; what it does not say is absent."""
+    units = {"total_time": "ms", "dispatch_time": "ms", "run_start": "us", "run_end": "us"}
+    columns = {f"{key}_{unit}": table.numbers(key).tolist() for key, unit in units.items()}
+    return [
+        json.dumps({key: _plain(values[row]) for key, values in columns.items() if math.isfinite(values[row])})
+        for row in range(table.count)
+    ]
+
+
+def _plain(value: float) -> float | int:
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def aicpu_kind(name: str) -> str:
