@@ -100,16 +100,16 @@ def linked(trace: Trace, rows: IntArray) -> BoolArray:
 
 def launch_of(trace: Trace, rows: IntArray) -> IntArray:
     """Launching call of each of the rows; -1 where it was not recorded."""
-    return _cause_of(trace, rows, "launch")
+    return cause_of(trace, rows, "launch")
 
 
 def caller_of(trace: Trace, rows: IntArray) -> IntArray:
     """What another thread called each of the rows for; the row itself where nothing did."""
-    found = _cause_of(trace, rows, "async")
+    found = cause_of(trace, rows, "async")
     return np.where(found >= 0, found, rows)
 
 
-def _cause_of(trace: Trace, rows: IntArray, kind: str) -> IntArray:
+def cause_of(trace: Trace, rows: IntArray, kind: str) -> IntArray:
     """Where the link of that kind to each of the rows begins; -1 without one."""
     links = np.flatnonzero(trace.flows["kind"] == FLOW_KINDS.index(kind))
     to_id, from_id = trace.flows["to_id"][links], trace.flows["from_id"][links]

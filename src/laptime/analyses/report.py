@@ -29,7 +29,9 @@ _THREAD = TRACK_KINDS.index("thread")
 
 def report(run: Run) -> dict[str, object]:
     """`laptime report` as JSON."""
-    ranks = [rank_report(trace) for trace in run.traces]
+    ranks = [
+        {**rank_report(trace), "offset_ns": offset} for trace, offset in zip(run.traces, run.offsets_ns, strict=True)
+    ]
     first = run.traces[0].meta
     return {
         "schema_version": SCHEMA_VERSION,

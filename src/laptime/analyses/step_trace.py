@@ -85,17 +85,17 @@ def step_trace(trace: Trace, points: Points = Points()) -> StepTrace:
         average=_average(used, with_first),
         median=_summary(used, 50),
         p90=_summary(used, 90),
-        forward_start_op=_op_at(trace, forward, "forward_start_op"),
-        backward_end_op=_op_at(trace, backward, "backward_end_op"),
+        forward_start_op=points.forward or _op_at(trace, forward, "forward_start_op"),
+        backward_end_op=points.backward or _op_at(trace, backward, "backward_end_op"),
         skipped=skipped,
     )
 
 
 def _op_at(trace: Trace, points: list[_Point], told: str) -> str | None:
-    """Name of the op at a point, or what the source itself says it is."""
+    """What the source itself says the op at a point is, or the name of the op there."""
     found = next((point.name for point in points if point.name), None)
     known = trace.meta.get(told)
-    return found or (str(known) if known else None)
+    return str(known) if known else found
 
 
 def as_json(result: StepTrace, trace: Trace, *, only: int | None = None) -> dict[str, object]:

@@ -10,6 +10,7 @@ from collections import defaultdict
 import numpy as np
 
 from laptime.analyses.call_sites import OpTree, op_rows, sources_of
+from laptime.analyses.device import cause_of
 from laptime.model.arrays import IntArray
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
@@ -30,19 +31,27 @@ def sync_rows(trace: Trace, *, has_device: bool) -> IntArray:
 
 
 def waits(trace: Trace, *, has_device: bool) -> list[dict[str, object]]:
-    """Waits grouped by call, causing operator and source line; the longest together first."""
+    """Waits grouped by call, causing operator and source line; the longest together first.
+
+    The cause is the operator around the wait; where the source tells which operator makes the value waited for, that.
+    """
     rows = sync_rows(trace, has_device=has_device)
     rows = rows[trace.slices["dur_ns"][rows] != NULL]
     if not len(rows):
         return []
     ops, names = op_rows(trace), trace.slices.texts("name")
     around = OpTree(trace, ops).op_around(rows)
-    causes = [names[trace.slices["name"][ops[op]]] if op >= 0 else None for op in around.tolist()]
+    cause = cause_of(trace, rows, "data")
+    if len(ops):
+        cause = np.where(around >= 0, ops[np.maximum(around, 0)], cause)
+    causes = [names[trace.slices["name"][row]] if row >= 0 else None for row in cause.tolist()]
+    sources = [
+        own or made
+        for own, made in zip(sources_of(trace, rows), sources_of(trace, np.where(cause >= 0, cause, rows)), strict=True)
+    ]
     calls = [names[code] for code in trace.slices["name"][rows].tolist()]
     groups: dict[tuple[str, str | None, str | None], list[int]] = defaultdict(list)
-    for key, dur in zip(
-        zip(calls, causes, sources_of(trace, rows), strict=True), trace.slices["dur_ns"][rows].tolist(), strict=True
-    ):
+    for key, dur in zip(zip(calls, causes, sources, strict=True), trace.slices["dur_ns"][rows].tolist(), strict=True):
         groups[key].append(dur)
     table: list[dict[str, object]] = [
         {"name": name, "op": op, "source": source, "count": len(durations), "total_ns": sum(durations)}

@@ -17,6 +17,7 @@ Json = dict[str, Any]  # the report's JSON
 _BAR_WIDTH = 72
 _FORMAT_NAMES = {
     "pytorch_kineto": "PyTorch profiler",
+    "megengine": "MegEngine profiler",
     "chrome_trace": "Chrome trace",
     "ascend_job": "raw Ascend job",
     "ascend_output": "Ascend profiler output",

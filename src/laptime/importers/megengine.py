@@ -15,7 +15,7 @@ from laptime.importers.decoders import Decoders
 from laptime.importers.event_lists import read_events
 from laptime.importers.megengine_events import Events, add_counters
 from laptime.importers.megengine_links import Links, backward_pairs, links_of
-from laptime.importers.megengine_ops import Operators, add_operators, type_of
+from laptime.importers.megengine_ops import add_operators, call_stacks, type_of
 from laptime.importers.megengine_scopes import Scopes, scopes_of, step_spans, with_forward, with_points
 from laptime.importers.megengine_spans import (
     COPY_TO_DEVICE,
@@ -32,8 +32,8 @@ from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
 from laptime.model.arrays import CodeArray, Column, IntArray
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
-from laptime.model.classify import CALL, MIRROR
-from laptime.model.vocabulary import FLOW_KINDS
+from laptime.model.classify import CALL, MIRROR, kind_of
+from laptime.model.vocabulary import FLOW_KINDS, PHASE_CODE
 
 _OWN = re.compile(
     rb'"(?:gpu_usgae_ratio|nr_redunant_tensor|nr_op_pending|device_ahead_ms|nr_alive_tensor)"'
@@ -89,16 +89,19 @@ def _build(events: Events, builder: TraceBuilder) -> None:
     links = links_of(spans, threads, builder)
     scopes = scopes_of(spans, threads, links.executed, builder)
     operators = add_operators(events, spans, links, scopes, builder)
+    forward_backward = _forward_backward(spans, links, scopes, builder)
+    stacks = call_stacks(events, spans, links, forward_backward, builder)
     steps = step_spans(spans, threads, scopes, _stops(instants, threads, builder), builder)
     phase = with_forward(spans, threads, scopes, steps, builder)
     builder.steps = with_points(steps, spans, threads, scopes, phase, builder)
+    _name_points(spans, links, phase, builder)
     if INTERPRETER in threads.role:
         builder.main_track = int(threads.track[threads.role.index(INTERPRETER)])
         builder.executor_tracks = [
             int(track) for role, track in zip(threads.role, threads.track, strict=True) if role == WORKER
         ]
-    _add_slices(spans, threads, scopes, links, operators, phase, builder)
-    _add_links(spans, links, scopes, builder)
+    _add_slices(spans, threads, scopes, links, {"op": operators, "call_stack": stacks, "phase": phase}, builder)
+    _add_links(links, forward_backward, builder)
     _compare_ratios(last_values, _busy_percent(spans, links.kernels), builder)
 
 
@@ -113,6 +116,20 @@ def _stops(instants: dict[str, Column], threads: Threads, builder: TraceBuilder)
     return np.asarray(np.sort(instants["start"][wanted]))
 
 
+def _name_points(spans: Spans, links: Links, phase: CodeArray, builder: TraceBuilder) -> None:
+    """The operators with which forward passes begin and backward passes end, of the first step that has both."""
+    rows = links.dispatched[spans.op_name[links.dispatched] >= 0]
+    step = next((each for each in builder.steps if each.forward_start_ns is not None), None)
+    if step is None:
+        return
+    names = builder.names.texts
+    inside = rows[(spans.start[rows] >= step.start_ns) & (spans.start[rows] < step.end_ns)]
+    forward = inside[spans.start[inside] == step.forward_start_ns]
+    backward = inside[phase[inside] == PHASE_CODE["backward"]]
+    for key, found in (("forward_start_op", forward[:1]), ("backward_end_op", backward[-1:])):
+        builder.meta[key] = names[spans.op_name[found[0]]] if len(found) else None
+
+
 # ---- slices ----
 
 
@@ -121,15 +138,17 @@ def _add_slices(
     threads: Threads,
     scopes: Scopes,
     links: Links,
-    operators: Operators,
-    phase: CodeArray,
+    known: dict[str, CodeArray],
     builder: TraceBuilder,
 ) -> None:
+    """`known`: operator, call stack and phase of each span."""
     name = spans.name.copy()
     named = links.dispatched[spans.op_name[links.dispatched] >= 0]
     name[named] = spans.op_name[named]
     kinds = _kinds(spans, threads, scopes, links, builder)
     has_phase = np.isin(kinds, [BASE_KIND_CODE[kind] for kind in ("scope", "op", "launch", MIRROR)])
+    loads = np.array([kind_of("scope", text) == "data" for text in builder.names.texts] or [False], bool)
+    has_phase &= ~(scopes.is_scope & loads[spans.name])
     builder.add_slices(
         len(spans),
         {
@@ -141,9 +160,8 @@ def _add_slices(
             "kind": kinds,
             "external_id": spans.op,
             "bytes": spans.bytes,
-            "op": operators.op,
-            "call_stack": operators.call_stack,
-            "phase": np.where(has_phase, phase, -1),
+            **known,
+            "phase": np.where(has_phase, known["phase"], -1),
             "args_start": spans.args_start,
             "args_length": spans.args_length,
         },
@@ -190,12 +208,12 @@ def _kernel_kinds(spans: Spans, kernels: IntArray, names: dict[str, int]) -> Col
 # ---- links ----
 
 
-def _add_links(spans: Spans, links: Links, scopes: Scopes, builder: TraceBuilder) -> None:
+def _add_links(links: Links, forward_backward: tuple[IntArray, IntArray], builder: TraceBuilder) -> None:
     pairs = {
         "async": links.calls,
         "launch": links.launches,
         "data": links.data,
-        "forward_backward": _forward_backward(spans, links, scopes, builder),
+        "forward_backward": forward_backward,
     }
     for kind, (before, after) in pairs.items():
         code = np.full(len(before), FLOW_KINDS.index(kind), np.int8)

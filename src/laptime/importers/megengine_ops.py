@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,16 +25,11 @@ def type_of(name: str) -> str:
     return "Elemwise" if _ELEMENTWISE.match(name) and name not in _NOT_ELEMENTWISE else name
 
 
-@dataclass(frozen=True)
-class Operators:
-    """Codes by span: operator (-1 for none) and call stack."""
+def add_operators(events: Events, spans: Spans, links: Links, scopes: Scopes, builder: TraceBuilder) -> CodeArray:
+    """Adds the operators to the builder and returns their codes by span, -1 for none.
 
-    op: CodeArray
-    call_stack: CodeArray
-
-
-def add_operators(events: Events, spans: Spans, links: Links, scopes: Scopes, builder: TraceBuilder) -> Operators:
-    """Adds the operators to the builder; executions, their dispatches and device spans share one."""
+    An execution, its dispatch and its device spans share one.
+    """
     caller = np.full(len(spans), -1, np.int64)
     caller[links.calls[1]] = links.calls[0]
     executed, inline = links.executed, links.dispatched[links.inline]
@@ -65,7 +59,7 @@ def add_operators(events: Events, spans: Spans, links: Links, scopes: Scopes, bu
     for before, after in (links.calls, links.launches):
         target, source = (before, after) if before is links.calls[0] else (after, before)
         code[target] = code[source]
-    return Operators(code, _stacks(events, spans, links, builder))
+    return code
 
 
 def _fingerprint(spans: Spans, side: tuple[IntArray, IntArray], rows: IntArray) -> IntArray:
@@ -109,12 +103,18 @@ def _shape(text: object) -> list[int] | None:
     return None if parts is None else [int(part) for part in parts]
 
 
-def _stacks(events: Events, spans: Spans, links: Links, builder: TraceBuilder) -> CodeArray:
-    """Call stack of each span as a code of the builder's; device spans have that of their execution."""
+def call_stacks(
+    events: Events, spans: Spans, links: Links, forward_backward: tuple[IntArray, IntArray], builder: TraceBuilder
+) -> CodeArray:
+    """Call stack of each span as a code of the builder's; device spans have that of their execution.
+
+    MegEngine records none of backward operators: they get that of their forward operator.
+    """
     texts = [_stack(str(text)) for text in events.backtraces.values]
     known = np.append(builder.texts["call_stack"].codes(texts) if texts else np.empty(0, np.int32), np.int32(-1))
     code = np.where(spans.backtrace >= 0, known[spans.backtrace], np.int32(-1)).astype(np.int32)
-    for before, after in (links.calls, links.launches):
+    dispatches = links.calls[1], links.calls[0]
+    for before, after in (links.calls, forward_backward, links.launches, dispatches):
         empty = code[after] < 0
         code[after[empty]] = code[before[empty]]
     return code

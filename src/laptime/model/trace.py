@@ -165,6 +165,16 @@ class Run:
     notes: list[dict[str, object]] = field(default_factory=list)
     """Warnings about the run itself, as `{code, message, count}`."""
 
+    @property
+    def offsets_ns(self) -> list[int | None]:
+        """How much later than that of the earliest rank each trace's time 0 is, by wall clock; None where unknown."""
+        zeros = []
+        for trace in self.traces:
+            base, origin = trace.meta.get("base_unix_ns"), trace.meta.get("origin_ns")
+            zeros.append(base + origin if isinstance(base, int) and isinstance(origin, int) else None)
+        first = min((zero for zero in zeros if zero is not None), default=0)
+        return [None if zero is None else zero - first for zero in zeros]
+
     def sql(self, query: str, *, rank: int | None = None) -> pa.Table:
         """One SELECT over the tables of all ranks (or one), by DuckDB; `.to_pandas()` makes it a data frame."""
         from laptime.model.query import run_query

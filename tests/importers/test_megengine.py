@@ -1,0 +1,206 @@
+"""MegEngine timelines written by hand: what belongs to what, and what is left of damaged ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from laptime.analyses.operators import operator_table
+from laptime.analyses.report import report
+from laptime.analyses.step_trace import step_trace
+from laptime.importers.opening import open_run
+from laptime.model.trace import Run
+from laptime.model.workspace import Workspace
+from tests.importers import megengine_timelines as timelines
+from tests.importers.megengine_timelines import COMM, GPU, INTERPRETER, WORKER, Timeline
+
+
+def opened(line: Timeline, tmp_path: Path, workspace: Workspace, *, with_names: bool = True) -> Run:
+    path = line.write(tmp_path / "77.chrome_timeline.json", with_names=with_names)
+    return open_run(path, workspace=workspace)
+
+
+def rows(run: Run, query: str) -> list[dict[str, Any]]:
+    return list(run.sql(query).to_pylist())
+
+
+@pytest.fixture
+def step(tmp_path: Path, workspace: Workspace) -> Run:
+    return opened(timelines.training_step(), tmp_path, workspace)
+
+
+FLOWS = (
+    "SELECT f.kind, a.name AS a, ta.name AS at, b.name AS b, tb.name AS bt FROM flows f "
+    "JOIN slices a ON a.slice_id = f.from_id JOIN slices b ON b.slice_id = f.to_id "
+    "JOIN tracks ta ON ta.track_id = a.track_id JOIN tracks tb ON tb.track_id = b.track_id ORDER BY ALL"
+)
+
+
+def test_links(step: Run) -> None:
+    found = [tuple(row.values()) for row in rows(step, FLOWS)]
+    assert [row for row in found if row[0] == "async"] == [
+        ("async", name, "interpreter", name, "worker") for name in ("MatrixMul", "MatrixMul", "SUB")
+    ]
+    assert [row for row in found if row[0] == "launch"] == [
+        ("launch", name, "worker", name, "gpu0:0") for name in ("MatrixMul", "MatrixMul", "SUB")
+    ]
+    assert [row for row in found if row[0] == "data"] == [
+        ("data", "MatrixMul", "worker", "MatrixMul", "worker"),
+        ("data", "MatrixMul", "worker", "SUB", "worker"),
+        ("data", "MatrixMul", "worker", "TensorWaitProp", "interpreter"),
+    ]
+    assert [row for row in found if row[0] == "forward_backward"] == [
+        ("forward_backward", "MatrixMul", "worker", "MatrixMul", "worker")
+    ]
+
+
+def test_kinds_phases_and_steps(step: Run) -> None:
+    query = "SELECT t.name AS track, s.name, s.kind, s.phase, s.step FROM slices s JOIN tracks t USING (track_id) "
+    found = [tuple(row.values()) for row in rows(step, query + "ORDER BY slice_id")]
+    assert ("interpreter", "step0", "step", None, 0) in found
+    assert ("interpreter", "fetch", "data", None, 0) in found
+    assert ("worker", "fetch", "scope", None, 0) in found
+    assert ("interpreter", "MatrixMul", "launch", "forward", 0) in found
+    assert ("interpreter", "ADD", "op", "forward", 0) in found  # computed by the host, not lost
+    assert ("interpreter", "SUB", "launch", "optimizer", 0) in found
+    assert [row for row in found if row[0] == "gpu0:0"] == [
+        ("gpu0:0", "MatrixMul", "kernel", "forward", 0),
+        ("gpu0:0", "MatrixMul", "kernel", "backward", 0),
+        ("gpu0:0", "SUB", "kernel", "optimizer", 0),
+    ]
+    assert ("interpreter", "TensorWaitProp", "sync", None, 0) in found
+
+
+def test_the_step_and_its_idle_time(step: Run) -> None:
+    trace = step_trace(step.traces[0])
+    assert (trace.forward_start_op, trace.backward_end_op) == ("MatrixMul", "MatrixMul")
+    (only,) = trace.steps
+    assert (only["forward_backward_ns"], only["tail_ns"]) == (35_000, 20_000)
+    (rank,) = report(step)["ranks"]  # type: ignore[misc]  # JSON
+    budget: Any = rank["steps"][0]["budget"]
+    assert (budget["total_ns"], budget["compute_ns"]) == (100_000, 24_000)
+    # 0-50 before MatrixMul, dispatched at 45 and executed at 46: fetch until 40, then the host
+    assert budget["idle_data_wait_ns"] == 40_000
+    # 10 of these; 60-66 before the backward MatrixMul, dispatched at 63; 76-88 before SUB, executed at 86
+    assert budget["idle_launch_ns"] == 10_000 + 6_000 + 12_000
+    assert budget["idle_other_ns"] == 8_000  # nothing runs after 92
+
+
+def test_operators_with_shapes_types_and_lent_call_stacks(step: Run) -> None:
+    found = rows(step, "SELECT name, op_type, module, device_kind, input_shapes, output_shapes FROM ops ORDER BY op_id")
+    assert {
+        "name": "MatrixMul",
+        "op_type": "MatrixMul",
+        "module": "fc",
+        "device_kind": "device",
+        "input_shapes": "[[10, 4], [11, 4]]",
+        "output_shapes": "[[12, 4]]",
+    } in found
+    assert {row["op_type"] for row in found if row["name"] in ("ADD", "SUB")} == {"Elemwise"}
+    stacks = rows(
+        step,
+        "SELECT s.name, s.phase, k.file, k.line, k.function FROM slices s JOIN stacks k USING (stack_id) "
+        "WHERE s.kind = 'kernel' AND k.depth = 0 ORDER BY s.start_ns",
+    )
+    assert [(row["phase"], row["file"], row["line"], row["function"]) for row in stacks] == [
+        ("forward", "/model.py", 3, "forward"),
+        ("backward", "/model.py", 3, "forward"),
+    ]
+
+
+def test_host_and_device_time_of_operators(step: Run) -> None:
+    table: Any = operator_table(step.traces[0], by="name", on="device").rows
+    assert {row["name"]: (row["count"], row["total_ns"]) for row in table} == {
+        "MatrixMul": (2, 20_000),
+        "SUB": (1, 4_000),
+    }
+    table = operator_table(step.traces[0], by="name", on="host").rows
+    assert {row["name"]: (row["count"], row["total_ns"]) for row in table} == {
+        "MatrixMul": (2, 6_000),
+        "SUB": (1, 1_000),
+        "ADD": (1, 0),
+    }
+
+
+def test_waits_name_what_makes_their_tensor(step: Run) -> None:
+    (rank,) = report(step)["ranks"]  # type: ignore[misc]  # JSON
+    assert rank["top_syncs"] == [
+        {"name": "TensorWaitProp", "op": "MatrixMul", "source": "/model.py:3", "count": 1, "total_ns": 9_000}
+    ]
+
+
+def test_steps_by_profiler_step(tmp_path: Path, workspace: Workspace) -> None:
+    line = Timeline()
+    for number in range(3):
+        start = 100.0 * number
+        line.op(number, "ADD", start + 1, (start + 2, start + 3), runs=[(GPU, start + 4, start + 50)])
+        line.step_end(start + 90)
+    run = opened(line, tmp_path, workspace)
+    found = rows(run, "SELECT step, start_ns, end_ns, complete FROM steps ORDER BY start_ns")
+    assert [tuple(row.values()) for row in found] == [
+        (1, 0, 89_000, True),
+        (2, 89_000, 189_000, True),
+        (3, 189_000, 289_000, True),
+    ]
+
+
+def test_a_copy_between_devices_counts_once(tmp_path: Path, workspace: Workspace) -> None:
+    line = Timeline()
+    line.names[COMM] = "gpu1:0"
+    line.op(1, "Copy", 0, (1, 2), runs=[(GPU, 10, 30), (COMM, 28, 30)])
+    run = opened(line, tmp_path, workspace)
+    kernels = rows(run, "SELECT t.device, s.kind FROM slices s JOIN tracks t USING (track_id) WHERE t.kind = 'stream'")
+    assert [tuple(row.values()) for row in kernels] == [(0, "kernel"), (1, "device_other")]
+    table: Any = operator_table(run.traces[0], by="name", on="device").rows
+    assert [(row["name"], row["count"], row["total_ns"]) for row in table] == [("Copy", 1, 20_000)]
+
+
+def test_a_recomputed_operator_has_all_its_executions(tmp_path: Path, workspace: Workspace) -> None:
+    """Each device span belongs to the execution of its turn."""
+    line = Timeline()
+    line.op(1, "EXP", 0, (1, 2), runs=[(GPU, 3, 5)], makes=(9,))
+    args = {"__id__": 1, "__name__": "EXP"}
+    line.begin(WORKER, "ReGen 9", 10)
+    line.begin(WORKER, "EXP", 10)
+    line.span(WORKER, "Output 9", 10, 10, timelines.tensor_args(9))
+    line.end(WORKER, "EXP", 12, args)
+    line.end(WORKER, "ReGen 9", 13, timelines.tensor_args(9))
+    line.span(GPU, "EXP", 13, 16, args, cat="Kernel")
+    run = opened(line, tmp_path, workspace)
+    starts = rows(
+        run,
+        "SELECT a.start_ns AS executed, b.start_ns AS ran FROM flows f JOIN slices a ON a.slice_id = f.from_id "
+        "JOIN slices b ON b.slice_id = f.to_id WHERE f.kind = 'launch' ORDER BY ran",
+    )
+    assert [tuple(row.values()) for row in starts] == [(1_000, 3_000), (10_000, 13_000)]
+    assert rows(run, "SELECT count(*) AS n FROM flows WHERE kind = 'async'")[0]["n"] == 2
+
+
+def test_a_file_without_its_end_is_told_by_what_its_threads_hold(tmp_path: Path, workspace: Workspace) -> None:
+    line = timelines.training_step()
+    line.begin(INTERPRETER, "fc", 101)
+    run = opened(line, tmp_path, workspace, with_names=False)
+    kinds = {row["kind"]: row["n"] for row in rows(run, "SELECT kind, count(*) AS n FROM slices GROUP BY kind")}
+    assert (kinds["kernel"], kinds["launch"], kinds["sync"]) == (3, 3, 1)
+    warnings: Any = report(run)["warnings"]
+    assert [(w["code"], w["count"]) for w in warnings if w["code"] == "unbalanced"] == [("unbalanced", 1)]
+
+
+def test_stored_ratios_are_checked(tmp_path: Path, workspace: Workspace) -> None:
+    line = timelines.training_step()
+    line.counter("gpu_usgae_ratio", 0, 10.0)
+    line.counter("train_time_ratio", 0, -2.3e12)
+    messages = [w["message"] for w in report(opened(line, tmp_path, workspace))["warnings"]]  # type: ignore[attr-defined]  # JSON
+    assert any("busy 10.00 % (gpu_usgae_ratio); its operators take 57.14 %" in message for message in messages)
+    assert any("-2.3e+12 % (train_time_ratio)" in message for message in messages)
+
+
+def test_ranks_of_a_folder_lie_on_one_clock(tmp_path: Path, workspace: Workspace) -> None:
+    early, late = timelines.training_step(), timelines.training_step()
+    early.write(tmp_path / "1.chrome_timeline.json")
+    path = late.write(tmp_path / "2.chrome_timeline.json")
+    path.write_text(path.read_text().replace(str(timelines.LOCAL_TIME), str(timelines.LOCAL_TIME + 5_000)))
+    ranks: Any = report(open_run(tmp_path, workspace=workspace))["ranks"]
+    assert [rank["offset_ns"] for rank in ranks] == [0, 5_000]
