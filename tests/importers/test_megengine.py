@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,78 @@ def test_ranks_of_a_folder_lie_on_one_clock(tmp_path: Path, workspace: Workspace
     path.write_text(path.read_text().replace(str(timelines.LOCAL_TIME), str(timelines.LOCAL_TIME + 5_000)))
     ranks: Any = report(open_run(tmp_path, workspace=workspace))["ranks"]
     assert [rank["offset_ns"] for rank in ranks] == [0, 5_000]
+
+
+def listed(events: list[dict[str, Any]], tmp_path: Path, workspace: Workspace) -> Run:
+    """A file of MegEngine before 1.6: a list."""
+    path = tmp_path / "profile.chrome_timeline.json"
+    path.write_text(json.dumps([{"pid": 77, **event} for event in events], indent=4))
+    return open_run(path, workspace=workspace)
+
+
+def test_megengine_1_5_lists_tensors_in_arguments(tmp_path: Path, workspace: Workspace) -> None:
+    """Operators, at their begin: number, name, tensors taken and made. Threads are called channel and worker."""
+
+    def op(
+        tid: int, name: str, number: int, times: tuple[float, float], tensors: tuple[str, str]
+    ) -> list[dict[str, Any]]:
+        args = {"op.mode": "x", "name": name, "id": number, "inputs": tensors[0], "outputs": tensors[1]}
+        return [
+            {"name": name, "ph": "B", "tid": tid, "ts": times[0], "args": args},
+            {"name": name, "ph": "E", "tid": tid, "ts": times[1]},
+        ]
+
+    wait = {"id": 12, "prop": "2", "prop_desc": "HostValue"}
+    names = {0: "channel", 1: "worker", 2: 'CompNode("gpu0:0" from "gpux:0")'}
+    run = listed(
+        [
+            {"name": "CommandEnqueue", "ph": "X", "tid": 0, "ts": 1, "dur": 0, "args": {"__type__": "ApplyOp"}},
+            {"name": "CommandExecute", "ph": "B", "tid": 1, "ts": 2, "args": {"__type__": "ApplyOp"}},
+            *op(1, "MatrixMul", 5, (3, 6), ("{10, 11}", "{12}")),
+            {"name": "CommandExecute", "ph": "E", "tid": 1, "ts": 7},
+            {"name": "TensorLifetime", "ph": "N", "id": 12, "tid": 0, "ts": 1},
+            *op(2, "MatrixMul", 5, (8, 20), ("{10, 11}", "{12}")),
+            *op(1, "Elemwise", 6, (9, 10), ("{12}", "{13}")),
+            *op(2, "Elemwise", 6, (21, 25), ("{12}", "{13}")),
+            {"name": "TensorWaitProp", "ph": "B", "tid": 0, "ts": 11, "args": wait},
+            {"name": "TensorWaitProp", "ph": "E", "tid": 0, "ts": 22, "args": wait},
+            *({"name": "thread_name", "ph": "M", "tid": tid, "ts": 0, "args": {"name": n}} for tid, n in names.items()),
+        ],
+        tmp_path,
+        workspace,
+    )
+    found = [tuple(row.values()) for row in rows(run, FLOWS)]
+    assert [row for row in found if row[0] == "launch"] == [
+        ("launch", "Elemwise", "worker", "Elemwise", "gpu0:0"),
+        ("launch", "MatrixMul", "worker", "MatrixMul", "gpu0:0"),
+    ]
+    assert [row for row in found if row[0] == "data"] == [
+        ("data", "MatrixMul", "worker", "Elemwise", "worker"),
+        ("data", "MatrixMul", "worker", "TensorWaitProp", "channel"),
+    ]
+    (rank,) = report(run)["ranks"]  # type: ignore[misc]  # JSON
+    assert (rank["format"], rank["host"]["syncs"], rank["device_total"]["compute_ns"]) == ("megengine", 1, 16_000)
+
+
+@pytest.mark.parametrize(("unit", "warned"), [(1.0, False), (0.001, True)], ids=["us", "ms"])
+def test_megengine_1_0_has_one_host_thread(unit: float, warned: bool, tmp_path: Path, workspace: Workspace) -> None:
+    """Arguments at both ends, threads with names for numbers; times in us, or in ms by mistake."""
+    events = []
+    for number, (name, host, device) in enumerate(
+        [("MatrixMul", (10, 30), (40, 90)), ("Elemwise", (30, 45), (90, 95))]
+    ):
+        args = {"__id__": f"[{number}]", "strategy": 1}
+        for tid, (start, end) in (("host", host), ("gpu0:0", device)):
+            events += [{"name": name, "ph": "B", "tid": tid, "ts": start * unit, "args": args}]
+            events += [{"name": name, "ph": "E", "tid": tid, "ts": end * unit, "args": args}]
+    run = listed(events, tmp_path, workspace)
+    found = rows(run, "SELECT t.name AS track, s.name, s.kind, s.dur_ns FROM slices s JOIN tracks t USING (track_id)")
+    assert [tuple(row.values()) for row in found] == [
+        ("host", "MatrixMul", "op", 20_000),
+        ("host", "Elemwise", "op", 15_000),
+        ("gpu0:0", "MatrixMul", "kernel", 50_000),
+        ("gpu0:0", "Elemwise", "kernel", 5_000),
+    ]
+    assert rows(run, "SELECT count(*) AS n FROM flows WHERE kind = 'launch'")[0]["n"] == 2
+    messages = [w["message"] for w in report(run)["warnings"]]  # type: ignore[attr-defined]  # JSON
+    assert any("milliseconds" in message for message in messages) == warned

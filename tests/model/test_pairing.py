@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from unittest import mock
 
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from laptime.model import pairing
 from laptime.model.pairing import Pairs, pair_by_id, pair_nested
 
 A, B, EMPTY = 1, 2, 0
@@ -128,3 +133,27 @@ def test_asynchronous_slices_of_one_id_nest_by_name():
 def test_an_asynchronous_id_may_be_used_again():
     pairs = pair_by_id(by_id(("b", 0, A, 0, 7), ("e", 1, A, 0, 7), ("b", 2, A, 0, 7), ("e", 3, A, 0, 7)))
     assert ends(pairs) == {0: 1, 2: 3}
+
+
+def one_by_one(points: dict[str, np.ndarray]) -> Pairs:
+    """All rows the slow way."""
+    none = np.empty((0, 2), np.int64)
+    with mock.patch.object(pairing, "_split", lambda points, order, empty_name: (none, order)):
+        return pair_nested(points, empty_name=EMPTY)
+
+
+EVENTS = st.lists(
+    st.tuples(st.sampled_from("BE"), st.integers(0, 5), st.sampled_from([A, B, EMPTY]), st.integers(0, 2)), max_size=24
+)
+
+
+@given(EVENTS)
+def test_whole_columns_give_what_one_by_one_does(events: list[tuple[str, int, int, int]]):
+    points = nested(*((letter, ts, name) for letter, ts, name, _ in events))
+    points["place"] = np.array([place for *_, place in events], np.int32)
+    fast, slow = pair_nested(points, empty_name=EMPTY), one_by_one(points)
+    assert ends(fast) == ends(slow)
+    assert dict(zip(fast.begins.tolist(), fast.ends.tolist(), strict=True)) == dict(
+        zip(slow.begins.tolist(), slow.ends.tolist(), strict=True)
+    )
+    assert faults(fast) == faults(slow)

@@ -1,8 +1,9 @@
-"""MegEngine's profiler: `{pid}.chrome_timeline.json`, as MegEngine 1.6 and later write it.
+"""MegEngine's profiler: `{pid}.chrome_timeline.json`.
 
-An object with `traceEvents` and `metadata.localTime` (ns since the epoch when profiling started). What the events mean
-is said in `megengine_spans`, `megengine_links` and `megengine_scopes`; docs/formats.md holds the whole. The two ratios
-that the file itself holds are compared with what its spans say.
+Since MegEngine 1.6 an object with `traceEvents` and `metadata.localTime` (ns since the epoch when profiling started),
+before a list. What the events mean is said in `megengine_events`, `megengine_spans`, `megengine_links` and
+`megengine_scopes`; docs/formats.md holds the whole. The two ratios that the file itself holds are compared with what
+its spans say.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from laptime.importers.megengine_spans import (
     WORKER,
     Spans,
     Threads,
+    in_microseconds,
     paired_spans,
     threads_of,
 )
@@ -39,7 +41,9 @@ _OWN = re.compile(
     rb'"(?:gpu_usgae_ratio|nr_redunant_tensor|nr_op_pending|device_ahead_ms|nr_alive_tensor)"'
     rb'|"cat"\s*:\s*"(?:OpDispatch|TensorLink|KernelLaunch)"|"name"\s*:\s*"(?:OpDispatch|TensorWaitProp|StartProfile)"'
 )
+_OLD = re.compile(rb'"name"\s*:\s*"(?:CommandEnqueue|CommandExecute|TensorLifetime)"|"__id__"\s*:\s*"\[\d')
 _EVENTS = re.compile(rb'"traceEvents"\s*:')
+_LIST = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\[")
 _BACKWARD = "Backward"
 _COPY, _COLLECTIVE = "Copy", "CollectiveComm"
 _BUSY, _TRAINING = "gpu_usgae_ratio", "train_time_ratio"
@@ -54,6 +58,8 @@ class MegEngineTimeline:
 
     def matches(self, head: bytes, source: Source) -> bool:
         """Whether the first MiB holds trace events with names that only MegEngine gives."""
+        if _LIST.match(head):
+            return bool(_OLD.search(head))
         return bool(_EVENTS.search(head) and _OWN.search(head))
 
     def read(self, source: Source, builder: TraceBuilder, progress: Progress, decoders: Decoders) -> None:
@@ -76,6 +82,7 @@ class MegEngineTimeline:
 
 def _build(events: Events, builder: TraceBuilder) -> None:
     spans = paired_spans(events, builder)
+    in_microseconds(spans, events, builder)
     threads = threads_of(events, spans, builder)
     instants = events.instants.take_all()
     last_values = add_counters(events, builder)
@@ -86,7 +93,7 @@ def _build(events: Events, builder: TraceBuilder) -> None:
         )
     if not len(spans):
         return
-    links = links_of(spans, threads, builder)
+    links = links_of(events, spans, threads, builder)
     scopes = scopes_of(spans, threads, links.executed, builder)
     operators = add_operators(events, spans, links, scopes, builder)
     forward_backward = _forward_backward(spans, links, scopes, builder)
@@ -95,8 +102,10 @@ def _build(events: Events, builder: TraceBuilder) -> None:
     phase = with_forward(spans, threads, scopes, steps, builder)
     builder.steps = with_points(steps, spans, threads, scopes, phase, builder)
     _name_points(spans, links, phase, builder)
+    for role in (WORKER, INTERPRETER):
+        if role in threads.role:
+            builder.main_track = int(threads.track[threads.role.index(role)])
     if INTERPRETER in threads.role:
-        builder.main_track = int(threads.track[threads.role.index(INTERPRETER)])
         builder.executor_tracks = [
             int(track) for role, track in zip(threads.role, threads.track, strict=True) if role == WORKER
         ]

@@ -1,7 +1,8 @@
 """The events of a MegEngine timeline as columns: spans, what their arguments say, counters, instants, names of threads.
 
-Arguments stand at the end of a span, tensors' also at its begin. Names hold a tensor's number (`Input 4651`), which is
-taken off: `Input`. Flow events repeat what ids tell and are only counted.
+Arguments stand at the end of a span, tensors' also at its begin; to MegEngine 1.5 at its begin, with the operator's
+number as `id` and the tensors it takes and makes as lists. Names hold a tensor's number (`Input 4651`), which is taken
+off: `Input`. Flow events repeat what ids tell and are only counted; so are the objects (N, O, D) of MegEngine 1.5.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ class _Args(msgspec.Struct, gc=False):
     backtrace: str | None = msgspec.field(name="python_backtrace", default=None)
     bytes: Scalar = NULL
     value: Scalar = None
+    name: str | None = None
+    inputs: str | None = None
+    outputs: str | None = None
 
 
 _decode_all = msgspec.json.Decoder(list[_Args]).decode
@@ -59,6 +63,7 @@ _SPAN_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "layout": (np.int32, -1),
     "backtrace": (np.int32, -1),
     "bytes": (np.int64, NULL),
+    "lists": (np.int32, -1),
 }
 _COUNTER_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "place": (np.int32, 0),
@@ -104,6 +109,8 @@ class Events:
         self.layouts = _Texts()
         """(shape, dtype) of tensors."""
         self.backtraces = _Texts()
+        self.lists = _Texts()
+        """(inputs, outputs) of operators, where their arguments list them."""
         self.devices: set[str] = set()
         """Texts that tell where tensors lie."""
         self.places: dict[tuple[str, str], int] = {}
@@ -144,17 +151,32 @@ class Events:
         columns["category"] = categories[block.category[rows]]
         columns["is_end"], columns["is_whole"] = letters == "E", letters == "X"
         columns["order"] = rows + self._order
-        told = np.flatnonzero((letters != "B") & (columns["args_length"] > 0))
+        of_tensor = np.array([_plain_name(text) != text for text in block.names] or [False], bool)
+        told = (letters != "B") | ~of_tensor[block.name[rows]]
+        told = np.flatnonzero(told & (columns["args_length"] > 0))
         self._read_args(args(rows[told]), told, columns)
         self.spans.append(len(rows), columns)
 
     def _read_args(self, args: list[_Args], into: IntArray, columns: dict[str, Column]) -> None:
         count = len(columns["place"])
+        listed = [each.inputs is not None for each in args]
         found: dict[str, Column] = {
-            "op": id_column([each.op for each in args]),
+            "op": id_column(
+                [each.tensor if old else each.op for each, old in zip(args, listed, strict=True)]
+                if any(listed)
+                else [each.op for each in args]
+            ),
             "tensor": id_column([each.tensor for each in args]),
             "bytes": id_column([each.bytes for each in args]),
-            "op_name": self._name_codes([each.op_name for each in args]),
+            "op_name": self._name_codes(
+                [each.name if old else each.op_name for each, old in zip(args, listed, strict=True)]
+            ),
+            "lists": np.array(
+                self.lists.of(
+                    [(each.inputs, each.outputs) if old else None for each, old in zip(args, listed, strict=True)]
+                ),
+                np.int32,
+            ),
             "layout": np.array(
                 self.layouts.of([None if a.shape is None and a.dtype is None else (a.shape, a.dtype) for a in args]),
                 np.int32,
@@ -256,6 +278,9 @@ _GROUP = {
     "I": "instant",
     "R": "instant",
     "M": "metadata",
+    "N": "object",
+    "O": "object",
+    "D": "object",
     "s": "flow",
     "t": "flow",
     "f": "flow",

@@ -4,10 +4,12 @@ inputs and outputs by tensors; a backward operator and its forward one by the te
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
+from laptime.importers.megengine_events import Events
 from laptime.importers.megengine_spans import (
     COPY_TO_DEVICE,
     DEVICE,
@@ -17,11 +19,28 @@ from laptime.importers.megengine_spans import (
     Spans,
     Threads,
 )
-from laptime.model.arrays import BoolArray, IntArray
+from laptime.model.arrays import BoolArray, CodeArray, IntArray
 from laptime.model.builder import TraceBuilder
 from laptime.model.vocabulary import NULL
 
 BACKWARD_SCOPE = "Backward"
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Tensors that executions take, or make: one entry each."""
+
+    user: IntArray
+    """Row of the execution."""
+    tensor: IntArray
+    layout: CodeArray
+    at: IntArray
+    """Row of the span that tells it: the tensor's own, or the execution."""
+
+    def in_order(self) -> Uses:
+        """By execution, then as told."""
+        order = np.lexsort((self.at, self.user))
+        return Uses(self.user[order], self.tensor[order], self.layout[order], self.at[order])
 
 
 @dataclass(frozen=True)
@@ -42,23 +61,19 @@ class Links:
     """Execution to device span; the worker's taking of a value to its copy to the device."""
     data: tuple[IntArray, IntArray]
     """Execution that made a tensor to the execution, or the wait, that took it."""
-    inputs: tuple[IntArray, IntArray]
-    """Execution and span of each of its inputs."""
-    outputs: tuple[IntArray, IntArray]
+    inputs: Uses
+    outputs: Uses
 
 
-def links_of(spans: Spans, threads: Threads, builder: TraceBuilder) -> Links:
+def links_of(events: Events, spans: Spans, threads: Threads, builder: TraceBuilder) -> Links:
     """All links of a timeline."""
     names = {text: code for code, text in enumerate(builder.names.texts)}
     is_op = spans.op != NULL
     on_worker, on_interpreter = threads.of(spans, WORKER), threads.of(spans, INTERPRETER)
     kernel_category = builder.categories.code(KERNEL)
-    is_kernel = threads.of(spans, DEVICE) & (spans.category == kernel_category)
+    is_kernel = threads.of(spans, DEVICE) & ((spans.category == kernel_category) | is_op)
     is_dispatch = on_interpreter & (spans.name == names.get("OpDispatch", -1))
-    dispatched, executed, kernels = (
-        np.flatnonzero(which)
-        for which in (is_dispatch, on_worker & is_op & ~is_kernel & (spans.name == spans.op_name), is_kernel)
-    )
+    dispatched, executed, kernels = (np.flatnonzero(which) for which in (is_dispatch, on_worker & is_op, is_kernel))
     call_from, call_to = _by_number(spans, dispatched, executed)
     put_by, put_to, copies = (
         np.flatnonzero(where & (spans.name == names.get(name, -1)))
@@ -68,7 +83,9 @@ def links_of(spans: Spans, threads: Threads, builder: TraceBuilder) -> Links:
     inline[np.searchsorted(dispatched, call_from)] = False
     of_execution = np.zeros(len(spans), bool)
     of_execution[executed] = True
-    inputs, outputs = (_tensors_of(spans, of_execution, names.get(name, -1)) for name in ("Input", "Output"))
+    inputs, outputs = (
+        _uses(events, spans, of_execution, names.get(name, -1), side) for side, name in enumerate(("Input", "Output"))
+    )
     waits = np.flatnonzero(on_interpreter & (spans.name == names.get("TensorWaitProp", -1)) & (spans.tensor != NULL))
     return Links(
         dispatched=dispatched,
@@ -152,24 +169,38 @@ def _occurrence(key: IntArray, place: IntArray) -> IntArray:
     return found
 
 
-def _tensors_of(spans: Spans, of_execution: BoolArray, name: int) -> tuple[IntArray, IntArray]:
-    """Executions and the spans of their tensors of that name."""
+def _uses(events: Events, spans: Spans, of_execution: BoolArray, name: int, side: int) -> Uses:
+    """Tensors of executions: their own spans of that name, or one side of what the executions' arguments list."""
     rows = np.flatnonzero((spans.name == name) & (spans.parent >= 0))
     rows = rows[of_execution[spans.parent[rows]]]
-    return spans.parent[rows], rows
+    own = Uses(spans.parent[rows], spans.tensor[rows], spans.layout[rows], rows)
+    listing = np.flatnonzero(of_execution & (spans.lists >= 0))
+    if not len(listing):
+        return own.in_order()
+    numbers = [_numbers(pair[side]) for pair in events.lists.values if isinstance(pair, tuple)]
+    found = [(row, number) for row in listing.tolist() for number in numbers[spans.lists[row]]]
+    user, tensor = np.array(found, np.int64).reshape(-1, 2).T
+    layout = np.full(len(user), -1, np.int32)
+    return Uses(
+        np.concatenate([own.user, user]),
+        np.concatenate([own.tensor, tensor]),
+        np.concatenate([own.layout, layout]),
+        np.concatenate([own.at, user]),
+    ).in_order()
 
 
-def _data(
-    spans: Spans, outputs: tuple[IntArray, IntArray], inputs: tuple[IntArray, IntArray], waits: IntArray
-) -> tuple[IntArray, IntArray]:
+def _numbers(text: object) -> list[int]:
+    return [int(number) for number in re.findall(r"\d{1,18}", text)] if isinstance(text, str) else []
+
+
+def _data(spans: Spans, outputs: Uses, inputs: Uses, waits: IntArray) -> tuple[IntArray, IntArray]:
     """From what made a tensor last before it was taken; from what made it first where it was taken before (a
     recomputed tensor's later uses)."""
-    users = np.concatenate([inputs[0], waits])
-    at = np.concatenate([inputs[1], waits])
-    tensor = spans.tensor[at]
-    made, made_at = outputs[0], outputs[1]
-    order = np.lexsort((made_at, spans.tensor[made_at]))
-    tensors, rows = spans.tensor[made_at][order], made_at[order]
+    users = np.concatenate([inputs.user, waits])
+    at = np.concatenate([inputs.at, waits])
+    tensor = np.concatenate([inputs.tensor, spans.tensor[waits]])
+    order = np.lexsort((outputs.at, outputs.tensor))
+    tensors, rows = outputs.tensor[order], outputs.at[order]
     if not len(order):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     ranks, ranked = np.unique(tensors, return_inverse=True)
@@ -180,7 +211,7 @@ def _data(
     last = np.searchsorted(key, rank * width + at) - 1
     first = np.searchsorted(key, rank * width)
     place = np.maximum(last, first)[known]
-    pairs = np.unique(np.stack([made[order][place], users[known]], axis=1), axis=0)
+    pairs = np.unique(np.stack([outputs.user[order][place], users[known]], axis=1), axis=0)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     return pairs[:, 0], pairs[:, 1]
 
@@ -201,11 +232,11 @@ def backward_pairs(
     place = np.full(len(spans), -1, np.int64)
     place[executed] = np.arange(len(executed))
     backward = scope_of >= 0
-    users = np.concatenate([links.inputs[0], links.outputs[0]])
-    tensor = spans.tensor[np.concatenate([links.inputs[1], links.outputs[1]])]
+    users = np.concatenate([links.inputs.user, links.outputs.user])
+    tensor = np.concatenate([links.inputs.tensor, links.outputs.tensor])
     user = place[users]
     of_forward = ~backward[user] & (tensor != NULL)
-    of_backward = backward[user] & (tensor != NULL) & (np.arange(len(users)) < len(links.inputs[0]))
+    of_backward = backward[user] & (tensor != NULL) & (np.arange(len(users)) < len(links.inputs.user))
     types = {name: number for number, name in enumerate(dict.fromkeys([*scope_type, *forward_type]))}
     own_type = np.array([types[name] for name in forward_type] or [0], np.int64)
     wanted_type = np.array([types[name] for name in scope_type], np.int64)

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from laptime.importers.megengine_events import Events
-from laptime.importers.megengine_links import Links
+from laptime.importers.megengine_links import Links, Uses
 from laptime.importers.megengine_scopes import Scopes
 from laptime.importers.megengine_spans import Spans
 from laptime.model.arrays import CodeArray, IntArray, distinct_rows
@@ -38,7 +38,7 @@ def add_operators(events: Events, spans: Spans, links: Links, scopes: Scopes, bu
     sides = [_fingerprint(spans, side, rows) for side in (links.inputs, links.outputs)]
     first, op = distinct_rows([spans.op_name[rows], scopes.path[called], *sides])
     texts, paths = builder.names.texts, scopes.paths
-    layouts = [_Layouts(events, spans, side) for side in (links.inputs, links.outputs)]
+    layouts = [_Layouts(events, side) for side in (links.inputs, links.outputs)]
     base = len(builder.ops)
     for row in first.tolist():
         name = texts[spans.op_name[rows[row]]]
@@ -62,37 +62,34 @@ def add_operators(events: Events, spans: Spans, links: Links, scopes: Scopes, bu
     return code
 
 
-def _fingerprint(spans: Spans, side: tuple[IntArray, IntArray], rows: IntArray) -> IntArray:
+def _fingerprint(spans: Spans, uses: Uses, rows: IntArray) -> IntArray:
     """A number for the layouts of each row's tensors on one side, in their order."""
-    users, tensors = side
-    order = np.lexsort((tensors, users))
-    users, tensors = users[order], tensors[order]
-    new = np.ones(len(users), bool)
-    new[1:] = users[1:] != users[:-1]
-    position = np.arange(len(users)) - np.maximum.accumulate(np.where(new, np.arange(len(users)), 0))
-    mixed = (spans.layout[tensors].astype(np.int64) + 2).astype(np.uint64)
+    new = np.ones(len(uses.user), bool)
+    new[1:] = uses.user[1:] != uses.user[:-1]
+    position = np.arange(len(new)) - np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))
+    mixed = (uses.layout.astype(np.int64) + 2).astype(np.uint64)
     with np.errstate(over="ignore"):
         mixed = (mixed * _MULTIPLIER) ^ ((position.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
         mixed ^= mixed >> np.uint64(29)
         mixed *= np.uint64(0xBF58476D1CE4E5B9)
     total = np.zeros(len(spans), np.uint64)
-    np.add.at(total, users, mixed)
+    np.add.at(total, uses.user, mixed)
     return np.unique(total[rows], return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 class _Layouts:
-    """Shapes and types of the tensors of an execution."""
+    """Shapes and types of the tensors of an execution; None where no tensor's are known."""
 
-    def __init__(self, events: Events, spans: Spans, side: tuple[IntArray, IntArray]) -> None:
-        order = np.lexsort((side[1], side[0]))
-        self._users, self._tensors = side[0][order], side[1][order]
-        self._layout = spans.layout
+    def __init__(self, events: Events, uses: Uses) -> None:
+        self._uses = uses
         self._values = [value for value in events.layouts.values if isinstance(value, tuple)]
 
-    def of(self, row: int) -> list[tuple[list[int] | None, str | None]]:
+    def of(self, row: int) -> list[tuple[list[int] | None, str | None]] | None:
         """Of one execution, in their order."""
-        first, last = np.searchsorted(self._users, [row, row + 1])
-        codes = self._layout[self._tensors[first:last]].tolist()
+        first, last = np.searchsorted(self._uses.user, [row, row + 1])
+        codes = self._uses.layout[first:last].tolist()
+        if all(code < 0 for code in codes):
+            return None
         known = [self._values[code] if code >= 0 else (None, None) for code in codes]
         return [(_shape(shape), dtype) for shape, dtype in known]
 

@@ -1,14 +1,14 @@
 """The spans of a MegEngine timeline: paired, with their threads' roles and what contains what.
 
-Threads: the interpreter (Python's) dispatches operators, the worker executes them, a row for each device (`gpu0:1`:
-device 0, stream 1) shows them run. Names of threads stand at the end of the file; a file without its end is told by
-what its threads hold.
+Threads: the interpreter (Python's; `channel` to MegEngine 1.5) dispatches operators, the worker executes them, a row
+for each device (`gpu0:1`: device 0, stream 1) shows them run. Names of threads stand at the end of the file; a file
+without its end is told by what its threads hold. To MegEngine 1.2 threads have names for numbers, and the host is one.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -22,27 +22,12 @@ from laptime.model.vocabulary import NULL
 
 INTERPRETER, WORKER, DEVICE, CUPTI, OTHER = "interpreter", "worker", "device", "cupti", "other"
 KERNEL, COPY_TO_DEVICE = "Kernel", "HostToDevice"
-COMMANDS = frozenset(
-    [
-        "Put",
-        "Del",
-        "Drop",
-        "RecFree",
-        "ReGen",
-        "SwapIn",
-        "SwapOut",
-        "GetValue",
-        "AutoEvict",
-        "StartProfile",
-        "StopProfile",
-        "Input",
-        "Output",
-        "TensorGetProp",
-        "Sync",
-        "ShapeInfer",
-    ]
-)
+_ROLES = {"interpreter": INTERPRETER, "channel": INTERPRETER, "worker": WORKER, "host": WORKER}
+_COMMANDS = """Put Del Drop RecFree ReGen SwapIn SwapOut GetValue AutoEvict StartProfile StopProfile Input Output
+    TensorGetProp Sync ShapeInfer CommandEnqueue CommandExecute SyncEvent"""
+COMMANDS = frozenset(_COMMANDS.split())
 """Spans that are neither operators nor scopes."""
+_SHORTEST_NS, _NS_PER_US = 200, 1000
 _DEVICE_ROW = re.compile(r"(?P<kind>[a-z]+?)(?P<number>\d+|x):(?P<stream>\d+)\Z")
 _PLACED = re.compile(r'CompNode\("(?P<physical>[^"]+)" from "(?P<logical>[^"]+)"\)')
 
@@ -63,6 +48,7 @@ class Spans:
     layout: CodeArray
     backtrace: CodeArray
     bytes: IntArray
+    lists: CodeArray
     args_start: IntArray
     args_length: CodeArray
     parent: IntArray
@@ -86,8 +72,9 @@ def paired_spans(events: Events, builder: TraceBuilder) -> Spans:
     add("unbalanced", "ends that name another slice than the innermost open one", pairs.disagreeing)
     begins = {key: column[pairs.begins] for key, column in points.items()}
     closed = pairs.ends >= 0
-    for key in ("op", "op_name", "tensor", "layout", "backtrace", "bytes", "args_start", "args_length"):
-        begins[key] = np.where(closed, points[key][pairs.ends], begins[key])
+    told = closed & (points["args_length"][pairs.ends] > 0)
+    for key in ("op", "op_name", "tensor", "layout", "backtrace", "bytes", "lists", "args_start", "args_length"):
+        begins[key] = np.where(told, points[key][pairs.ends], begins[key])
     begins["end"] = pairs.ends_ns
     begins["end_order"] = np.where(closed, points["order"][pairs.ends], np.int64(1) << 62)
     begins["is_open"] = ~closed
@@ -108,14 +95,19 @@ def _in_order(rows: dict[str, Column]) -> Spans:
     )
     parent = np.full(len(order), -1, np.int64)
     parent[by_place] = np.where(parents >= 0, by_place[parents], -1)
-    keys = ("place", "start", "end", "name", "category", "op", "op_name", "tensor", "layout", "backtrace", "bytes")
-    return Spans(
-        **{key: rows[key] for key in keys},
-        args_start=rows["args_start"],
-        args_length=rows["args_length"],
-        parent=parent,
-        is_open=rows["is_open"],
-    )
+    rows["op_name"] = np.where((rows["op_name"] < 0) & (rows["op"] != NULL), rows["name"], rows["op_name"])
+    keys = [field.name for field in fields(Spans) if field.name != "parent"]
+    return Spans(**{key: rows[key] for key in keys}, parent=parent)
+
+
+def in_microseconds(spans: Spans, events: Events, builder: TraceBuilder) -> None:
+    """Mends times of MegEngine 1.0 to 1.2, where they were written in milliseconds: no operator takes below 0.2 us."""
+    if not any(tid == "host" for _, tid in events.places):
+        return
+    lasting = (spans.end - spans.start)[spans.end > spans.start]
+    if len(lasting) and np.median(lasting) < _SHORTEST_NS:
+        spans.start, spans.end = spans.start * _NS_PER_US, spans.end * _NS_PER_US
+        builder.warnings.add("other", "the file's times are taken as milliseconds: as microseconds they are too short")
 
 
 @dataclass(frozen=True)
@@ -141,7 +133,7 @@ def threads_of(events: Events, spans: Spans, builder: TraceBuilder) -> Threads:
     devices: dict[tuple[str, str], int] = {}
     tracks = []
     for place, (pid, tid) in enumerate(events.places):
-        name = events.thread_names.get(place, "")
+        name = _thread_name(place, events)
         builder.tracks.thread_names[pid, tid] = name
         if role[place] not in (DEVICE, CUPTI):
             tracks.append(builder.tracks.code(TrackKey("thread", pid, tid)))
@@ -167,10 +159,18 @@ def _device_of(row: str, devices: dict[tuple[str, str], int]) -> tuple[int, int 
     return devices[key], min(int(match["stream"]), 1 << 30)
 
 
+def _thread_name(place: int, events: Events) -> str:
+    """What the file calls a thread; of a device the name of its row."""
+    _, tid = list(events.places)[place]
+    name = events.thread_names.get(place, "" if tid.isdigit() else tid)
+    match = _PLACED.search(name)
+    return match["physical"] if match else name
+
+
 def _role(place: int, events: Events, spans: Spans, builder: TraceBuilder) -> str:
-    name = events.thread_names.get(place, "")
-    if name in (INTERPRETER, WORKER):
-        return name
+    name = _thread_name(place, events)
+    if name in _ROLES:
+        return _ROLES[name]
     if _DEVICE_ROW.match(name):
         return DEVICE
     own = spans.place == place
