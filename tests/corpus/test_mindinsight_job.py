@@ -297,4 +297,4 @@ def test_ai_cpu_log(corpus: Path, tmp_path: Path) -> None:
     }
     assert sum(row["dur_ns"] for row in rows) == 4_122_000
     first = next(row["args"] for row in rows if row["op_type"] == "InitData")
-    assert first == '{"run_start_us": 2298200409, "run_end_us": 2298200538, "dispatch_us": 100}'
+    assert first == '{"run_start_us": 2298200409, "run_end_us": 2298200538, "dispatch_us": 100, "total_us": 1567}'

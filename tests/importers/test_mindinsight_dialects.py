@@ -132,8 +132,14 @@ def test_aicpu_dialects(tmp_path: Path, workspace: Workspace, name: str, text: s
     trace = trace_of(tmp_path, workspace, {name: text})
     (row,) = slices_of(trace)
     assert (row["name"], row["kind"], row["dur_ns"], row["lane"]) == ("X", "kernel", 11_000, "AI CPU")
+    assert row["category"] == "aicpu"
     args = trace.table("args").arrow().to_pylist()
-    assert json.loads(args[0]["args"]) == {"total_time_ms": 1.5, "dispatch_time_ms": 0.1}
+    assert json.loads(args[0]["args"]) == {
+        "run_start_us": 9,
+        "run_end_us": 20,
+        "dispatch_us": 100,
+        "total_us": 1500,
+    }
 
 
 # ---- steps ----
