@@ -189,6 +189,7 @@ OP = {
         {
             "name": str,
             "op_type": TEXT,
+            "device_kind": TEXT,
             "count": COUNT,
             "total_ns": MAYBE_NS,
             "self_ns": MAYBE_NS,

@@ -14,6 +14,7 @@ import pytest
 from laptime.analyses.operators import operator_table
 from laptime.analyses.pipeline import pipeline
 from laptime.analyses.report import report
+from laptime.analyses.selection import Selection
 from laptime.analyses.step_trace import step_trace
 from laptime.importers.opening import open_run
 from laptime.model.trace import Run
@@ -181,6 +182,18 @@ def test_operators_of_job3(wide_deep: Run) -> None:
     assert large["info"]["input_shapes"] == [[184696, 8], [128000, 39]]
     assert large["info"]["input_dtypes"] == ["FLOAT32", "INT32"]
     assert large["info"]["output_shapes"] == [[128000, 39, 8]]
+
+
+def test_types_of_job3_by_where_they_ran(wide_deep: Run) -> None:
+    trace = wide_deep.traces[0]
+    cores = operator_table(trace, selection=Selection(sort="self_ns", one_of={"device_kind": ["ai_core"]})).rows
+    assert len(cores) == 29 and {*TYPES} <= {row["name"] for row in cores}
+    others = operator_table(trace, selection=Selection(sort="self_ns", none_of={"device_kind": ["ai_core"]})).rows
+    assert {(row["name"], row["device_kind"]) for row in others} == {
+        ("[communication without operator]", "communication"),
+        ("AllGather", "communication"),
+        ("ReduceScatter", "communication"),
+    }
 
 
 def _twin(corpus: Path, name: str) -> list[list[str]]:

@@ -1,7 +1,7 @@
 """Kernels of the AI CPU: the same slices whether a raw job or a processed folder told them.
 
 They lie on a lane of the device named `AI CPU`, which has no stream number, with category `aicpu`. Kernels that wait
-for data or prepare its queue are `data`, all others `kernel`; runs without a name are `device_other`, outside every sum.
+for data or prepare its queue are `data`, all others `kernel`; runs without a name are `device_other`, in no sum.
 """
 
 from __future__ import annotations
