@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from laptime.importers.sources import Source
-from laptime.model.arrays import IntArray
+from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.builder import Warnings
 from laptime.model.clock import ns_from_column
 from laptime.model.vocabulary import NULL
@@ -62,6 +62,11 @@ class TextTable:
         if found is None:
             return pa.array([""] * self.count, pa.string())
         return pc.if_else(pc.is_in(found, _UNKNOWN), "", found)
+
+    def where(self, chosen: BoolArray) -> TextTable:
+        """Some of the rows."""
+        mask = pa.array(chosen)
+        return TextTable({name: column.filter(mask) for name, column in self.columns.items()}, int(chosen.sum()))
 
     def coded(self, *names: str) -> Coded:
         """Such a column by its distinct values, in the order they appear."""
