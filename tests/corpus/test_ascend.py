@@ -224,6 +224,19 @@ def test_rows_of_the_databases(corpus: Path, workspace: Workspace, case: str, ta
         assert sum(row["dur_ns"] for row in kernels) == _ns(TIMES[case, trace.rank or 0][0])
 
 
+@pytest.mark.parametrize("case", ["pt-db-level0", "pt-db-level1"])
+def test_forward_and_backward_operators_of_the_databases(corpus: Path, workspace: Workspace, case: str) -> None:
+    """27 pairs, as in the text exports of the same training; each backward operator is named after its forward one."""
+    for trace in _run(corpus, workspace, case).traces:
+        names = trace.table("slices").arrow(["name"]).to_pydict()["name"]
+        pairs = [row for row in trace.flows.arrow().to_pylist() if row["kind"] == "forward_backward"]
+        assert len(pairs) == 27
+        assert Counter(names[row["from_id"]] for row in pairs)["aten::conv2d"] == 5
+        assert {names[row["to_id"]] for row in pairs if names[row["from_id"]] == "aten::conv2d"} == {
+            "ConvolutionBackward0"
+        }
+
+
 def test_the_free_time_of_mindstudio_insight(corpus: Path, workspace: Workspace) -> None:
     """Its OVERLAP_ANALYSIS of this file: 25258.144 us in which nothing computes or communicates."""
     trace = _run(corpus, workspace, "pt-db-level1").traces[0]

@@ -298,13 +298,16 @@ def test_databases(tmp_path: Path, workspace: Workspace) -> None:
     assert rank["devices"][0]["device"] == 2
     assert rank["devices"][0]["name"] == "Ascend910B"
     assert [(step["step"], step["dur_ns"]) for step in rank["steps"]] == [(4, 1200)]
-    assert rank["events"] == {"read": 8, "kept": 8, "dropped": {}}
+    assert rank["events"] == {"read": 9, "kept": 9, "dropped": {}}
     trace = _open(folder, workspace)
     rows = trace.table("slices").arrow(["name"]).to_pydict()["name"]
     flows = {(rows[row["from_id"]], rows[row["to_id"]], row["kind"]) for row in trace.flows.arrow().to_pylist()}
     assert ("Enqueue", "MEMCPY_ASYNC", "launch") in flows
     assert ("aten::mm", "MatMul1", "launch") in flows
     assert ("Enqueue", "Dequeue@copy", "data") in flows
+    assert [flow for flow in flows if flow[2] == "forward_backward"] == [
+        ("aten::mm", "MmBackward0", "forward_backward")
+    ]
 
 
 def test_text_counts_before_databases(tmp_path: Path, workspace: Workspace) -> None:
