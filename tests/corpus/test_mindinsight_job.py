@@ -280,7 +280,13 @@ def test_job1(corpus: Path, tmp_path: Path) -> None:
     for step in steps.steps:
         regions: Any = step["communication"]
         assert sorted(region["stream"] for region in regions) == ["stream 10"] * 3 + ["stream 11"]
-    assert _rank(run)["steps"][3]["budget"] is None
+    rank = _rank(run)
+    assert rank["steps"][3]["budget"] is None
+    total = rank["device_total"]  # collectives of the step trace alone: what was computed is unknown, not 0
+    assert (total["compute_ns"], total["busy_ns"], total["copy_ns"], total["communication_exposed_ns"]) == (None,) * 4
+    assert (total["ops"], total["communication_ns"]) == (80, 106_540_230)
+    missing: Any = report(run)["not_recorded"]
+    assert any("(hwts log)" in row["what"] for row in missing)
     assert [op["op_type"] for op in pipeline(run.traces[0])["operators"]].count("TFReader") == 3  # type: ignore[attr-defined]  # JSON
     blocks = run.sql("SELECT name, info FROM ops ORDER BY op_id").to_pylist()
     assert ['"block_dim": 32' in row["info"] for row in blocks] == [True, True, True, False]

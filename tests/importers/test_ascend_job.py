@@ -109,6 +109,18 @@ def test_ai_cpu_queues_and_clock(job: Run) -> None:
     assert (trace.meta["framework"], trace.rank, trace.source) == ("mindspore", None, "JOBAA[0]")
 
 
+@pytest.mark.parametrize("missing", [jobs.HWTS, jobs.TASKS])
+def test_without_the_log_of_the_cores_compute_is_unknown(missing: str, tmp_path: Path, workspace: Workspace) -> None:
+    """The log, or which operators its tasks are: the step trace's collectives and the AI CPU are not all there was."""
+    files = jobs.job_files()
+    del files[missing]
+    rank = _rank(_open(tmp_path / "JOBAA", files, workspace))
+    assert rank["step_summary"] is None
+    for device in (rank["device_total"], *rank["devices"]):
+        assert {device[part] for part in ("compute_ns", "busy_ns", "idle_ns", "copy_ns", "kernel_busy_share")} == {None}
+        assert (device["ops"], device["communication_ns"] > 0) == (4, True)
+
+
 def test_kernels_of_the_ai_cpu_are_work_of_the_device(tmp_path: Path, workspace: Workspace) -> None:
     """In step 2, 1000 counts (10 us) in which no AI Core works; a run without a name is no work."""
     text = "[100] Node:Default/TopK-op4, Run start:120, Run end:128\0" + _thread(at=6000, total=10) + _thread(7000, 50)

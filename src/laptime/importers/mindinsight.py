@@ -46,6 +46,10 @@ from laptime.model.builder import TraceBuilder
 from laptime.model.vocabulary import NULL
 
 _NO_CLOCK = "executions whose clock has no relation to that of the steps; only their sums are kept"
+_NO_KERNELS = {
+    "what": "executions on the device (output_timeline_data, timeline_display), and with them the steps' budgets",
+    "how_to_record": "mindspore.Profiler(op_time=True), then analyse(); copy the whole profiler folder",
+}
 _ROUNDING_NS = 1_000
 
 
@@ -187,6 +191,9 @@ class _Reading:
             and each.executions.device_kind in ("ai_core", "gpu")
             and (span := covered_span(each.executions, each.offset_ns, self.steps.steps))
         ]
+        if not spans:
+            self.builder.meta["device_kernels_recorded"] = False
+            self.builder.meta["not_recorded"] = [_NO_KERNELS]
         if not self.steps.steps:
             return
         first = self.steps.steps[0]

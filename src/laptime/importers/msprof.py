@@ -36,6 +36,10 @@ _COPY_TASK = re.compile(r"MEMCPY|SDMA")
 _COMMUNICATION_ROW = re.compile(r"Communication")
 _MINDSPORE = ("Default/", "Gradients/")
 _STEPS = "Step Trace"
+_NO_TASKS = {
+    "what": "tasks of the device (task_time, msprof or op_summary), and with them the steps' budgets",
+    "how_to_record": "msprof --export=on --output=PROF_DIR",
+}
 
 
 class Msprof:
@@ -214,6 +218,10 @@ def _add_meta(source: Source, exports: Exports, builder: TraceBuilder, summary: 
             "base_unix_ns": None if start is None else _unix_ns_of_zero(start),
         }
     )
+    if summary is None and not exports.rows["task"]:
+        builder.meta.update(
+            {"device_kernels_recorded": False, "device_covered_ns": (0, 0), "not_recorded": [_NO_TASKS]}
+        )
 
 
 def _unix_ns_of_zero(start: _Start) -> int | None:
