@@ -167,8 +167,8 @@ def add_slices(builder: TraceBuilder, book: OperatorBook, device: int, found: Ex
     start = found.start_ns + np.where(found.start_ns == NULL, 0, offset_ns)
     ops = np.fromiter(
         (
-            book.code(name, found.device_kind, op_type=op_type)
-            for name, op_type in zip(found.full_names, types, strict=True)
+            -1 if kind == "device_other" else book.code(name, found.device_kind, op_type=op_type)
+            for name, kind, op_type in zip(found.full_names, found.kinds, types, strict=True)
         ),
         np.int64,
         len(found),
