@@ -181,6 +181,28 @@ def test_tables_fill_in_for_timelines_that_are_missing(
     assert len(rank["steps"]) == 3
 
 
+def test_sums_beside_a_timeline_of_collectives_are_those_of_kernels(tmp_path: Path, workspace: Workspace) -> None:
+    folder = _write(tmp_path / "PROF_1", parts=("hccl",))
+    text = "Device_id,OP Type,Core Type,Count,Total Time(us)\n1,MatMulV2,AI_CORE,3,90.5\n1,hcom_allReduce_,HCCL,2,200\n"
+    run = open_run(_written(folder, {"device_1/summary/op_statistic_1_7_1.csv": text}), workspace=workspace)
+    rows = operator_table(run.traces[0]).rows
+    assert {(row["name"], row["device_kind"], row["count"]) for row in rows} == {
+        ("MatMulV2", "ai_core", 3),
+        ("AllReduce", "communication", 2),
+    }
+    assert _rank(run)["events"]["dropped"]["repeated"] == 1
+
+
+def test_a_table_all_of_whose_rows_are_told_elsewhere(tmp_path: Path, workspace: Workspace) -> None:
+    folder = _write(tmp_path / "PROF_1", parts=("step_trace", "hccl"))
+    lines = _summary(OLD, (1, 2)).splitlines(keepends=True)
+    only_collectives = lines[0] + "".join(line for line in lines if "HCCL" in line)
+    run = open_run(_written(folder, {"device_1/summary/op_summary_1_7_1.csv": only_collectives}), workspace=workspace)
+    rank = _rank(run)
+    assert (rank["device_total"]["ops"], rank["device_total"]["compute_ns"]) == (2, None)
+    assert rank["events"]["dropped"]["repeated"] == 6 + 2  # the second step_trace tells all iterations again
+
+
 def test_without_collectives_the_reduce_columns_stand_for_them(tmp_path: Path, workspace: Workspace) -> None:
     folder = _later(tmp_path / "PROF_1")
     path = folder / "mindstudio_profiler_output" / "op_summary_20240404120000.csv"

@@ -24,8 +24,8 @@ from laptime.importers.msprof_exports import Exports, Row, exported_files, read_
 from laptime.importers.msprof_operators import COLLECTIVES, OperatorNames
 from laptime.importers.msprof_overlap import compare_overlap, is_compute
 from laptime.importers.msprof_steps import add_steps
-from laptime.importers.msprof_summary import HARDWARE, add_summary, add_sums, collectives_in
-from laptime.importers.msprof_tables import Summary, add_step_rows, has_tables, read_summary, statistic_rows
+from laptime.importers.msprof_summary import HARDWARE, add_summary, add_sums, collectives_in, is_collective_core
+from laptime.importers.msprof_tables import Summary, add_step_rows, has_tables, kept, read_summary, statistic_rows
 from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
@@ -65,7 +65,7 @@ class Msprof:
             add_step_rows(source.files, source.device, exports, builder)
         summary = None if exports.rows["task"] else read_summary(source.files, source.device, builder)
         if summary is not None and exports.rows["collective"]:
-            summary = summary.where(~collectives_in(summary))
+            summary = kept(summary, ~collectives_in(summary), "repeated", builder)
         progress(1, 2)
         _Feed(exports, source, builder, summary).pour()
         add_steps(exports, builder, summary)
@@ -101,9 +101,10 @@ class _Feed:
         if self._summary is not None:
             add_summary(self._summary, self._device, self._operators, self._builder)
         elif not rows["task"]:
-            add_sums(
-                statistic_rows(self._source.files, self._source.device, self._builder), self._operators, self._builder
-            )
+            sums = statistic_rows(self._source.files, self._source.device, self._builder)
+            repeated = [row for row in sums if self._has_collectives and is_collective_core(row.core)]
+            self._builder.drop("repeated", len(repeated))
+            add_sums([row for row in sums if row not in repeated], self._operators, self._builder)
 
     def _add(self, rows: Sequence[Row], track: Callable[[Row], TrackKey], kind: Callable[[Row], str]) -> None:
         if not rows:
@@ -218,7 +219,7 @@ def _add_meta(source: Source, exports: Exports, builder: TraceBuilder, summary: 
             "base_unix_ns": None if start is None else _unix_ns_of_zero(start),
         }
     )
-    if summary is None and not exports.rows["task"]:
+    if not exports.rows["task"] and (summary is None or collectives_in(summary).all()):
         builder.meta.update(
             {"device_kernels_recorded": False, "device_covered_ns": (0, 0), "not_recorded": [_NO_TASKS]}
         )

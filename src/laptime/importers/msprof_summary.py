@@ -22,9 +22,14 @@ _OPERATOR = ("Op Name", "OP Type", "Task Type", "Input Shapes", "Input Data Type
 """Some versions write `Op Type`."""
 
 
+def is_collective_core(core: str) -> bool:
+    """Whether a task type or a core is that of collectives."""
+    return bool(_COLLECTIVE.match(core))
+
+
 def collectives_in(rows: Summary) -> BoolArray:
     """Which rows are collectives."""
-    types = rows.table.coded("Task Type").map(lambda text: bool(_COLLECTIVE.match(text)))
+    types = rows.table.coded("Task Type").map(is_collective_core)
     names = rows.table.coded("Op Name").map(lambda text: bool(_COLLECTIVE_NAME.match(text)))
     return (types | names).astype(bool)
 

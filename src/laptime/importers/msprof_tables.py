@@ -87,12 +87,13 @@ def read_summary(files: Sequence[Path], device: int | None, builder: TraceBuilde
     rows = Summary(_joined(tables), start, dur, [key for key, _ in found])
     builder.read += len(start)
     file = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
-    rows = _kept(rows, _of_one_file(rows, file), "repeated", builder)
+    rows = kept(rows, _of_one_file(rows, file), "repeated", builder)
     here = np.full(len(rows.start), True) if device is None else (rows.device == device) | (rows.device == NULL)
-    return _kept(rows, here, "not_shown", builder)
+    return kept(rows, here, "not_shown", builder)
 
 
-def _kept(rows: Summary, chosen: BoolArray, reason: str, builder: TraceBuilder) -> Summary:
+def kept(rows: Summary, chosen: BoolArray, reason: str, builder: TraceBuilder) -> Summary:
+    """Some of the rows; the others are counted as dropped."""
     builder.drop(reason, int(np.count_nonzero(~chosen)))
     return rows.where(chosen)
 
