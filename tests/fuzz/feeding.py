@@ -11,7 +11,7 @@ import shutil
 import time
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -31,7 +31,7 @@ from laptime.model.workspace import Workspace
 from tests.conftest import SAMPLES, corpus_folder
 from tests.fuzz.folder_mutations import Folder, mutated_folder
 from tests.fuzz.mutations import mutated
-from tests.laws.report_checks import assert_consistent
+from tests.laws.report_checks import assert_consistent, assert_sound_pipeline
 
 LARGEST_BYTES = 1 << 20
 _CORPUS = (
@@ -169,7 +169,9 @@ def _go_deeper(run: Run, path: Path, folder: Path, workspace: Workspace) -> None
 
 def _analyse(trace: Trace) -> None:
     json.dumps(as_json(step_trace(trace), trace), allow_nan=False).encode()
-    json.dumps(pipeline(trace), allow_nan=False).encode()
+    waiting = pipeline(trace)
+    json.dumps(waiting, allow_nan=False).encode()
+    assert_sound_pipeline(waiting)
     for by in GROUPINGS:
         for on in _where(by):
             json.dumps(operator_table(trace, by=by, on=on).rows, allow_nan=False).encode()
@@ -177,7 +179,8 @@ def _analyse(trace: Trace) -> None:
 
 def _print_page(arguments: list[str]) -> None:
     """Through the command line, as people see it."""
-    with redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")) as out, suppress(SystemExit):
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with redirect_stdout(out), redirect_stderr(io.StringIO()), suppress(SystemExit):
         command_line(arguments)
     out.seek(0)
     text = out.read()

@@ -53,9 +53,11 @@ def _damaged_pages(data: bytes, rng: Random) -> bytes:
     elif draw == 2:
         other = rng.randrange(len(pages))
         pages[place], pages[other] = pages[other], pages[place]
-    elif draw == 3:
-        for _ in range(rng.choice((1, 5, 50))):
-            pages[place][rng.randrange(len(pages[place]))] = rng.randrange(256)
+    elif draw == 3:  # where something is written; on the first page that is the schema
+        page = rng.choice((pages[0], pages[place]))
+        written = [number for number, byte in enumerate(page) if byte]
+        for number in rng.choices(written, k=rng.choice((1, 5, 50)) if written else 0):
+            page[number] = rng.randrange(256)
     else:
         pages[0][rng.randrange(min(100, len(pages[0])))] = rng.randrange(256)
     return b"".join(pages)

@@ -91,7 +91,7 @@ def _lines(data: bytes, rng: Random) -> bytes:
     mark = b"\0" if data.count(b"\0") > data.count(b"\n") else b"\n"
     lines = data.split(mark)
     first = rng.randrange(len(lines))
-    last = min(len(lines), first + rng.choice((1, 1, 3, 30)))
+    last = min(len(lines), first + rng.choice((1, 1, 3, 30, len(lines))))
     draw = rng.randrange(6)
     if draw == 0:
         kept = lines[: rng.randrange(2)]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from laptime.model.builder import Op, TraceBuilder
 
 _GLOBAL_TASKS = 25_000
-_FIELD = re.compile(r'(\w+):("[^"]*"|\S*)')
+_FIELD = re.compile(r'\b(\w+):("[^"]*"|\S*)')
 _NUMBER = re.compile(r"^\d{1,9}$")
 _NUMBERED = re.compile(r"^(.*\S)[-_]op\d+(?:_\d+)*$")
 _SUBGRAPHS = ("Default", "Gradients")

@@ -15,7 +15,7 @@ import numpy as np
 from laptime.importers.ascend_output_checks import Intervals
 from laptime.importers.ascend_output_communication import Collectives
 from laptime.importers.ascend_output_operators import Operator, Operators
-from laptime.importers.ascend_output_tables import TextTable
+from laptime.importers.ascend_output_tables import TextTable, rows_of_each
 from laptime.model.arrays import BoolArray, Column, IntArray
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
 from laptime.model.tracks import TrackKey
@@ -69,10 +69,8 @@ class Kernels:
 
     def by_step(self) -> dict[str, Intervals]:
         """Kernels and collectives of each step; "" where the table has no steps."""
-        steps = np.array(self.step, dtype=object)
         found = {}
-        for step in dict.fromkeys(self.step):
-            rows = np.flatnonzero(steps == step)
+        for step, rows in rows_of_each(self.step).items():
             found[step] = Intervals()
             found[step].add(self.start[rows], self.dur[rows], self.communication[rows])
         return found
@@ -163,10 +161,10 @@ def _track_codes(kernels: Kernels, device: int | None, builder: TraceBuilder) ->
 
 
 def _spooled_args(table: TextTable, builder: TraceBuilder) -> tuple[IntArray, IntArray]:
-    header = sorted(table.columns, key=table.columns.__getitem__)
+    name_of = {place: name for name, place in table.columns.items()}
     starts, lengths = [], []
     for row in table.rows:
-        known = {name: row[table.columns[name]].strip() for name in header}
+        known = {name_of[place]: value.strip() for place, value in enumerate(row) if place in name_of}
         text = msgspec.json.encode({name: value for name, value in known.items() if value not in ("", "N/A")})
         starts.append(builder.spool.add(text))
         lengths.append(len(text))

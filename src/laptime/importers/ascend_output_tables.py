@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +27,7 @@ _LARGEST = 2**62
 
 @dataclass(frozen=True)
 class TextTable:
-    """Rows of a CSV file, all as long as its header."""
+    """Rows of a CSV file; those that are cut off are shorter than its header."""
 
     columns: dict[str, int]
     rows: list[list[str]]
@@ -39,7 +40,7 @@ class TextTable:
         place = next((self.columns[name] for name in names if name in self.columns), None)
         if place is None:
             return [""] * len(self.rows)
-        values = [row[place].strip() for row in self.rows]
+        values = [row[place].strip() if place < len(row) else "" for row in self.rows]
         return ["" if value in _UNKNOWN else value for value in values]
 
     def times_ns(self, *names: str) -> IntArray:
@@ -54,6 +55,15 @@ class TextTable:
         """Whole numbers of a column, times a factor; NULL is unknown."""
         values = self.numbers(*names, factor=factor)
         return np.array([NULL if value is None else round(value) for value in values], np.int64)
+
+
+def rows_of_each(texts: Sequence[str]) -> dict[str, IntArray]:
+    """Rows of each distinct text, in order of its first; in one pass, however many there are."""
+    number = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    code = np.fromiter((number[text] for text in texts), np.int64, len(texts))
+    order = np.argsort(code, kind="stable")
+    borders = np.searchsorted(code[order], np.arange(len(number) + 1))
+    return {text: order[borders[place] : borders[place + 1]] for text, place in number.items()}
 
 
 def ns_of_texts(texts: list[str]) -> IntArray:
@@ -98,8 +108,7 @@ def read_table(path: Path, warnings: Warnings) -> TextTable | None:
     header = [name.strip() for name in rows[0]]
     _warn_of_lengths(path, header, rows, warnings)
     columns = {name: place for place, name in reversed(list(enumerate(header)))}
-    missing = [""] * len(header)
-    return TextTable(columns, [[*row, *missing[len(row) :]] for row in rows[1:]])
+    return TextTable(columns, rows[1:])
 
 
 def _warn_of_lengths(path: Path, header: list[str], rows: list[list[str]], warnings: Warnings) -> None:

@@ -15,6 +15,7 @@ from laptime.importers.mindspore_cpu_executions import Executions
 from laptime.model.builder import Op, Warnings
 
 _NUMBER = re.compile(r"-op\d+$")
+_SIZE = re.compile(r"-?\d{1,18}", re.ASCII)
 _SHAPE = re.compile(r"input_\d+:(\[[\d, -]*\]|[^;]*)")
 SUBGRAPHS = ("Default", "Gradients")
 
@@ -81,4 +82,4 @@ def _shape(text: str) -> list[int] | None:
     if not text.startswith("["):
         return None
     sizes = [part.strip() for part in text.strip("[]").split(",")]
-    return [int(size) for size in sizes if size.lstrip("-").isdecimal() and len(size) < 19]
+    return [int(size) for size in sizes if _SIZE.fullmatch(size)]
