@@ -14,13 +14,14 @@ from laptime.analyses.operators import operator_table
 from laptime.analyses.pipeline import pipeline
 from laptime.analyses.report import report
 from laptime.cli.app import run as command_line
+from laptime.exports.chrome import write_chrome
 from laptime.importers.ascend_output_sqlite import Database
 from laptime.importers.ascend_output_tables import read_table, rows_of_each
 from laptime.importers.opening import open_run
 from laptime.model.builder import Warnings
 from laptime.model.trace import Run
 from laptime.model.workspace import Workspace
-from tests.importers.ascend_folders import recording_tables, write_database
+from tests.importers.ascend_folders import recording_tables, write_database, write_output
 from tests.importers.ascend_jobs import AICPU, FETCHES, GRAPH, job_files, write_job
 from tests.importers.test_mindinsight import ascend_folder, written
 from tests.importers.test_mindspore_cpu import _write as write_cpu
@@ -70,6 +71,15 @@ def test_sqlite_quotes_bytes_of_the_file_that_are_no_text(tmp_path: Path) -> Non
     message = str(row["message"])
     assert "STRING_IDS cannot be read (malformed database schema" in message
     assert "\n" not in message
+
+
+def test_a_device_without_a_number(tmp_path: Path, workspace: Workspace) -> None:
+    tables = recording_tables() | {"NPU_INFO": (("id", "name"), [(None, "Ascend"), ("x", "y"), (2, b"z"), (3, "w")])}
+    folder = write_output(tmp_path / "x_ascend_pt", {})
+    write_database(folder / "ASCEND_PROFILER_OUTPUT" / "ascend_pytorch_profiler_3.db", tables)
+    (trace,) = open_run(folder, workspace=workspace).traces
+    assert trace.meta["device_names"] == {"3": "w"}
+    write_chrome(trace, tmp_path / "exported.json")
 
 
 @pytest.mark.parametrize("count", ["9" * 5000, "\N{SUPERSCRIPT TWO}", '"' + "9" * 200_000])

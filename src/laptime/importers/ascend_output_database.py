@@ -245,7 +245,8 @@ def _add_curves(rows: list[tuple[object, ...]], totals: tuple[str, ...], builder
 
 def device_names(database: Database) -> dict[str, str]:
     """Names of devices by id."""
-    return {str(number): str(name) for number, name in database.rows("NPU_INFO", "id", "name") if name is not None}
+    named = {whole_number(number): name for number, name in database.pairs("NPU_INFO", "id", "name")}
+    return {str(number): name for number, name in named.items() if number != NULL and isinstance(name, str)}
 
 
 def is_recording(path: Path) -> bool:
