@@ -54,7 +54,11 @@ def stored_sums(type_table: str) -> float | None:
 
 def _detail_rows(detail: str, warnings: Warnings) -> dict[str, dict[str, str]]:
     try:
-        return {row["full_op_name"]: row for row in csv.DictReader(detail.splitlines()) if row.get("full_op_name")}
+        return {
+            row["full_op_name"]: {key: row.get(key) or "" for key in ("op_name", "op_type")}
+            for row in csv.DictReader(detail.splitlines())
+            if row.get("full_op_name")
+        }
     except csv.Error:
         warnings.add("other", "cpu_op_detail_info cannot be read; operator types come from names")
         return {}

@@ -127,14 +127,13 @@ def _points(
 def _told_steps(type_table: str) -> int | None:
     """Executions of a type over those per step, as most rows of the recorder's table say."""
     try:
-        rows = list(csv.DictReader(type_table.splitlines()))
+        told = Counter(
+            int(occurrences) // int(per_step)
+            for row in csv.DictReader(type_table.splitlines())
+            if _COUNT.fullmatch(occurrences := row.get("type_occurrences") or "")
+            and _COUNT.fullmatch(per_step := row.get("execution_frequency(per-step)") or "")
+            and int(per_step)
+        )
     except csv.Error:
         return None
-    told = Counter(
-        int(occurrences) // int(per_step)
-        for row in rows
-        if _COUNT.fullmatch(occurrences := row.get("type_occurrences") or "")
-        and _COUNT.fullmatch(per_step := row.get("execution_frequency(per-step)") or "")
-        and int(per_step)
-    )
     return told.most_common(1)[0][0] if told else None
