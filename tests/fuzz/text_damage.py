@@ -75,11 +75,11 @@ Damage = Callable[[bytes, Random], bytes]
 
 
 def _words(data: bytes, rng: Random) -> bytes:
-    """One word, a handful, or one in fifty becomes an odd one."""
+    """One word, a handful, one in twenty or one in three becomes an odd one."""
     places = [match.span() for match in _WORD.finditer(data)]
     if not places:
         return data
-    count = rng.choice((1, 1, 1, 3, 1 + len(places) // 50))
+    count = rng.choice((1, 1, 3, 10, 1 + len(places) // 20, 1 + len(places) // 3))
     value = rng.choice(_WORDS)
     for start, end in sorted(rng.sample(places, min(count, len(places), 200)), reverse=True):
         data = data[:start] + (value if rng.random() < 0.5 else rng.choice(_WORDS)) + data[end:]
