@@ -1,6 +1,6 @@
 """No damage to a recording crashes laptime: it is refused in one line, or what is whole is reported with sound sums.
 
-LAPTIME_FUZZ_MUTATIONS sets how many damaged recordings are tried in all, a quarter of them folders;
+LAPTIME_FUZZ_MUTATIONS sets how many damaged recordings are tried in all, a fifth of them folders;
 LAPTIME_FUZZ_REPLAY=sample#number tries one and leaves it in LAPTIME_FUZZ_KEEP, or the test's folder.
 """
 
@@ -25,8 +25,8 @@ pytestmark = pytest.mark.fuzz
 FILES = samples()
 FOLDERS = own_samples() | corpus_samples()
 RECORDINGS = FILES | FOLDERS
-MUTATIONS = int(os.environ.get("LAPTIME_FUZZ_MUTATIONS") or 2600)
-_OF_FOLDERS = 0.25
+MUTATIONS = int(os.environ.get("LAPTIME_FUZZ_MUTATIONS") or 2500)
+_OF_FOLDERS = 0.2
 EACH_FILE = -(-round(MUTATIONS * (1 - _OF_FOLDERS)) // len(FILES))
 EACH_FOLDER = -(-round(MUTATIONS * _OF_FOLDERS) // len(FOLDERS))
 _MOST_SHOWN = 8
