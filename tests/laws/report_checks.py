@@ -27,6 +27,17 @@ def assert_consistent(report: Json) -> None:
         assert warning["count"] > 0, warning
 
 
+def assert_sound_pipeline(pipeline: Json) -> None:
+    """Shares are shares, and nothing waits for less than no time."""
+    queues = [*pipeline["queues"], *(op["output_queue"] for op in pipeline["operators"] if op["output_queue"])]
+    bound = pipeline["data_bound"] or {}
+    shares = [each.get(key) for each in (*queues, bound) for key in ("usage_share", "empty_share", "share_of_step")]
+    assert all(share is None or 0 <= share <= 1 for share in shares), pipeline
+    counts = [bound.get(key) for key in ("waits", "batches", "wait_ns", "mean_wait_ns", "first_wait_ns")]
+    counts += [queue[key] for queue in queues for key in ("samples", "capacity", "mean_size")]
+    assert all(count is None or count >= 0 for count in counts), pipeline
+
+
 def _check_events(events: Json) -> None:
     assert events["read"] == events["kept"] + sum(events["dropped"].values()), events
     assert events["kept"] >= 0, events

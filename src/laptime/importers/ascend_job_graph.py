@@ -19,7 +19,7 @@ from laptime.model.builder import Op, TraceBuilder
 
 GLOBAL_TASKS = 25_000
 """Task numbers from here on are unique in the job."""
-_FIELD = re.compile(r'(\w+):("[^"]*"|\S*)')
+_FIELD = re.compile(r'\b(\w+):("[^"]*"|\S*)')
 _NUMBER = re.compile(r"^\d{1,9}$")
 _NUMBERED = re.compile(r"^(.*\S)[-_]op\d+(?:_\d+)*$")
 _SUBGRAPHS = ("Default", "Gradients")

@@ -24,14 +24,15 @@ from laptime.model.builder import Op, TraceBuilder
 
 _US = 1_000
 _N = r"(\d{1,15})"
-_NODE = re.compile(rf"Node:\s*([^,]+?)\s*,\s*Run s?tart:\s*{_N}(?: {_N})?.*?Run end:\s*{_N}(?: {_N})?")
+_NODE = re.compile(rf"Node:([^,]+),\s*Run s?tart:\s*{_N}(?: {_N})?.*?Run end:\s*{_N}(?: {_N})?")
 _THREAD = re.compile(rf"Thread\[.*?tickDrvTopHalf={_N}.*?tickAfterRun={_N}.*?dispatchTime={_N} us,\s*totalTime={_N} us")
-_FETCH = re.compile(rf"Node:\s*([^,]+?)\s*,\s*Run s?tart:\s*{_N}.*?Run end:\s*{_N}.*?queue size:\s*{_N}")
+_FETCH = re.compile(rf"Node:([^,]+),\s*Run s?tart:\s*{_N}.*?Run end:\s*{_N}.*?queue size:\s*{_N}")
 _SEND = re.compile(rf"\[{_N}\]\s*Enqueue data to dp,.*?size:{_N}")
 _CLOCK_LINE = re.compile(r"^(\w+)\s*:\s*(\d{1,19})\b")
 _DEVICE_LINE = re.compile(r"^\[\s*Device\s*(\d{1,9})\s*\]", re.IGNORECASE)
 TRANSFER_QUEUE = "transfer"
 """Batches that wait on the host to be sent to the chip."""
+_LONGEST_LINE = 4096
 
 
 @dataclass
@@ -56,7 +57,7 @@ class _Kernel:
 def read_aicpu(slices: Sequence[bytes], device: int, builder: TraceBuilder) -> None:
     """Runs of AI CPU kernels as slices; sums of those that no clock places or that only wait."""
     kernels: list[_Kernel] = []
-    lines, bad = text_lines(slices), 0
+    lines, bad = _lines(slices), 0
     waiting = False
     for line in lines:
         node, thread = _NODE.search(line), _THREAD.search(line)
@@ -79,8 +80,14 @@ def read_aicpu(slices: Sequence[bytes], device: int, builder: TraceBuilder) -> N
     _add_totals(summed, ops, builder)
 
 
+def _lines(slices: Sequence[bytes]) -> list[str]:
+    """Lines cut to a length that none of these logs has: patterns with gaps take their time on endless ones."""
+    return [line[:_LONGEST_LINE] for line in text_lines(slices)]
+
+
 def _started(match: re.Match[str]) -> _Kernel:
-    name, start, start_count, end, end_count = match.groups()
+    title, start, start_count, end, end_count = match.groups()
+    name = title.strip() or None
     times = {"run_start": int(start) * _US, "run_end": int(end) * _US}
     if start_count and end_count:
         return _Kernel(name, int(start_count), (int(end_count) - int(start_count)) * NS_PER_COUNT, times)
@@ -123,9 +130,9 @@ def _add_totals(kernels: list[_Kernel], ops: dict[str, int], builder: TraceBuild
 
 def read_fetches(slices: Sequence[bytes], builder: TraceBuilder) -> None:
     """The chip's queue whenever a batch is fetched from it, and how long the fetch waited."""
-    lines = text_lines(slices)
-    found = [match for line in lines if (match := _FETCH.search(line))]
-    fetches = [match for match in found if match[1].rsplit("/", 1)[-1].startswith("GetNext")]
+    lines = _lines(slices)
+    found = [match for line in lines if (match := _FETCH.search(line)) and int(match[3]) >= int(match[2])]
+    fetches = [match for match in found if match[1].strip().rsplit("/", 1)[-1].startswith("GetNext")]
     waits = [(int(match[3]) - int(match[2])) * _US for match in fetches]
     for batch, match in enumerate(fetches, start=1):
         _add_sample(builder, DEVICE_QUEUE, batch, int(match[4]))
@@ -139,7 +146,7 @@ def read_fetches(slices: Sequence[bytes], builder: TraceBuilder) -> None:
 
 def read_sends(slices: Sequence[bytes], builder: TraceBuilder) -> None:
     """How many batches wait whenever one is sent to the chip; the log's clock is not the trace's."""
-    lines = text_lines(slices)
+    lines = _lines(slices)
     found = [match for line in lines if (match := _SEND.search(line))]
     for match in found:
         _add_sample(builder, TRANSFER_QUEUE, None, int(match[2]))

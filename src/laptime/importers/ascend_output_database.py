@@ -26,6 +26,7 @@ from laptime.importers.ascend_output_kernels import COMMUNICATION, HARDWARE
 from laptime.importers.ascend_output_memory import Blocks, add_blocks, add_curve
 from laptime.importers.ascend_output_operators import Operator, Operators
 from laptime.importers.ascend_output_sqlite import Database, whole_number, whole_numbers
+from laptime.importers.ascend_output_tables import rows_of_each
 from laptime.importers.ascend_output_tasks import category_of_call, task_category
 from laptime.model.arrays import Column, IntArray
 from laptime.model.builder import GivenStep, TraceBuilder
@@ -240,18 +241,19 @@ def _add_memory(database: Database, builder: TraceBuilder) -> None:
 
 def _add_curves(rows: list[tuple[object, ...]], totals: tuple[str, ...], builder: TraceBuilder) -> None:
     """Rows of (component, time, total, ...)."""
-    components = np.array([row[0] for row in rows], dtype=object)
+    components = rows_of_each([str(row[0]) for row in rows])
     times = whole_numbers([row[1] for row in rows])
     for place, total in enumerate(totals, start=2):
         values = whole_numbers([row[place] for row in rows])
-        for component in dict.fromkeys(components.tolist()):
-            own = np.flatnonzero((components == component) & (values != NULL) & (times != NULL))
+        for component, rows_of in components.items():
+            own = rows_of[(values[rows_of] != NULL) & (times[rows_of] != NULL)]
             add_curve(f"{component} {total}", times[own], values[own], builder)
 
 
 def device_names(database: Database) -> dict[str, str]:
     """Names of devices by id."""
-    return {str(number): str(name) for number, name in database.rows("NPU_INFO", "id", "name") if name is not None}
+    named = {whole_number(number): name for number, name in database.pairs("NPU_INFO", "id", "name")}
+    return {str(number): name for number, name in named.items() if number != NULL and isinstance(name, str)}
 
 
 def is_recording(path: Path) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,6 +95,15 @@ def _whole(text: str, factor: float) -> int:
     return NULL if value is None else round(value)
 
 
+def rows_of_each(texts: Sequence[str]) -> dict[str, IntArray]:
+    """Rows of each distinct text, in order of its first; in one pass, however many there are."""
+    number = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    code = np.fromiter((number[text] for text in texts), np.int64, len(texts))
+    order = np.argsort(code, kind="stable")
+    borders = np.searchsorted(code[order], np.arange(len(number) + 1))
+    return {text: order[borders[place] : borders[place + 1]] for text, place in number.items()}
+
+
 def number_of(text: str, factor: float = 1) -> float | None:
     """A number that fits 62 bits, or None."""
     try:
@@ -169,7 +178,9 @@ def _table_of_rows(path: Path, text: str, warnings: Warnings) -> TextTable | Non
         warnings.add("other", f"{path.name}: empty")
         return None
     _warn_of_lengths(path, rows, warnings)
-    width = len(rows[0])
+    width = min(
+        len(rows[0]), max((len(row) for row in rows[1:]), default=len(rows[0]))
+    )  # of columns that hold anything
     missing = [""] * width
     whole = [[*row, *missing[len(row) :]][:width] for row in rows]
     return _trimmed([pa.array(column, pa.string()) for column in zip(*whole, strict=True)])
