@@ -171,7 +171,7 @@ def _aicpu_row(serial: int, op_type: object, total: float | None, told: dict[str
         "serial_number": serial,
         "op_type": op_type,
         "total_time": total,
-        "dispatch_time": _number(told.get("dispatch_time_ms")) if dispatch_us is None else dispatch_us / 1000,
+        "dispatch_time": None if dispatch_us is None else dispatch_us / 1000,
         "run_start": _number(told.get("run_start_us")),
         "run_end": _number(told.get("run_end_us")),
     }
@@ -179,10 +179,10 @@ def _aicpu_row(serial: int, op_type: object, total: float | None, told: dict[str
 
 def _total_time(told: dict[str, object], dur_ns: int | None) -> float | None:
     """Waiting and dispatch included. Of an execution whose run alone was logged it is unknown."""
-    total = _number(told.get("total_time_ms"))
-    if total is None and not ("run_start_us" in told and "dispatch_us" not in told):
-        return _ms(dur_ns)
-    return total
+    total_us = _number(told.get("total_us"))
+    if total_us is not None:
+        return total_us / 1000
+    return None if "run_start_us" in told and "dispatch_us" not in told else _ms(dur_ns)
 
 
 def _parsed(text: object) -> dict[str, object]:

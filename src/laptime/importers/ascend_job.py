@@ -161,6 +161,7 @@ class _Job:
                 covered = runs.covered_ns
         self._builder.meta["device_covered_ns"] = list(covered or (0, 0))  # without operators no budget is known
         self._builder.meta["device_log_ns"] = list(covered) if covered else None
+        self._builder.meta["device_kernels_recorded"] = covered is not None
 
     def _add_tasks(self, runs: TaskRuns) -> bool:
         """Adds all that ran; tells whether operators are among it."""
