@@ -31,6 +31,7 @@ from laptime.model.workspace import Workspace
 from tests.conftest import SAMPLES, corpus_folder
 from tests.fuzz.folder_mutations import Folder, mutated_folder
 from tests.fuzz.mutations import mutated
+from tests.importers.megengine_timelines import training_step
 from tests.laws.report_checks import assert_consistent, assert_sound_pipeline
 
 LARGEST_BYTES = 1 << 20
@@ -42,6 +43,7 @@ _CORPUS = (
     "hta-fwd-bwd-threads",
     "tb-gpu-metrics-input",
 )
+_MEGENGINE = ("mlp_decorator", "mlp_traced_train_crashed", "streams_and_copies", "synthetic_gpu_cupti")
 _DEEPER_EVERY = 10
 """Of so many damaged recordings one also goes through the other analyses, the pages and the export."""
 _MOST_SECONDS, _MOST_KIB = 5, 1 << 20
@@ -57,7 +59,8 @@ def samples() -> dict[str, bytes]:
     corpus = corpus_folder()
     if corpus is not None:
         folders += [corpus / "pytorch" / case for case in _CORPUS]
-    found = {}
+        folders += [corpus / "megengine" / case for case in _MEGENGINE]
+    found = {"megengine/made": training_step().text().encode()}
     for folder in folders:
         for path in sorted(folder.rglob("*.json*")):
             text = _decompressed(path)

@@ -107,6 +107,12 @@ _TEXTS = (
 )
 
 
+_KEYS = [
+    *b"ts dur pid tid id correlation stream device Bytes __id__ __name__ shape value localTime".split(),
+    b"External id",
+]
+
+
 def mutated(data: bytes, others: Sequence[bytes], rng: Random) -> bytes:
     """One to six damages on top of each other, now and then wrapped in a (damaged) gzip stream."""
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
@@ -234,9 +240,7 @@ def _replacing(
 
 def _keyed_number(data: bytes, _: Sequence[bytes], rng: Random) -> bytes:
     """The value of a key that the importer looks at, in one event or in all."""
-    key = rng.choice(
-        (b"ts", b"dur", b"pid", b"tid", b"id", b"correlation", b"stream", b"device", b"External id", b"Bytes")
-    )
+    key = rng.choice(_KEYS)
     pattern = re.compile(b'("' + key + rb'"\s*:\s*)("[^"]*"|[-\w.]+)')
     value = rng.choice(_NUMBERS)
     start = _place(data, rng)

@@ -72,13 +72,18 @@ class Timeline:
         for tid in (INTERPRETER, WORKER):
             self.events.append({"name": "StopStep", "ph": "i", "pid": PID, "tid": tid, "ts": time})
 
-    def write(self, path: Path, *, with_names: bool = True) -> Path:
+    def text(self, *, with_names: bool = True) -> str:
+        """The file."""
         named = [
             {"name": "thread_name", "ph": "M", "pid": PID, "tid": tid, "args": {"name": name}}
             for tid, name in self.names.items()
         ]
         events = self.events + (named if with_names else [])
-        path.write_text(json.dumps({"traceEvents": events, "metadata": {"localTime": str(LOCAL_TIME)}}))
+        return json.dumps({"traceEvents": events, "metadata": {"localTime": str(LOCAL_TIME)}})
+
+    def write(self, path: Path, *, with_names: bool = True) -> Path:
+        """Writes the file."""
+        path.write_text(self.text(with_names=with_names))
         return path
 
 
