@@ -11,7 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -20,8 +20,10 @@ from laptime.importers.events import (
     FAULTS,
     MEMORY_COLUMNS,
     MEMORY_EVENT,
+    BareEvent,
     Event,
     SliceArgs,
+    decode_bare_events,
     decode_events,
     decode_memory_args,
     decode_one_memory_args,
@@ -84,22 +86,24 @@ class Decoded:
 def decode_block(block: bytes, *, last: bool = False, bare: bool = False) -> Decoded:
     """Decodes the events of a block; `last` says that nothing follows, so the list's end or a cut may lie in it.
 
-    `bare`: arguments are kept as text alone, for dialects whose arguments are others than PyTorch's.
+    `bare`: arguments are kept as text alone, durations and ids left out: for dialects whose arguments are others than
+    PyTorch's, and which need neither.
     """
     body, rest, closed = split_at_list_end(block) if last else (block, b"", False)
     text = _as_list(body)
     try:
-        events = decode_events(text)
+        events: Sequence[Event | BareEvent] = decode_bare_events(text) if bare else decode_events(text)
     except FAULTS:
         recovered = recover(block)
-        decoded = _columns(recovered.events, recovered.times, bare=bare)
+        decoded = _columns(recovered.events, _time_column(recovered.times), bare=bare)
         decoded.rest, decoded.closed = recovered.rest, recovered.closed
         decoded.bad, decoded.repaired, decoded.partial_at = recovered.bad, recovered.repaired, recovered.partial_at
         return decoded
     times: list[object] = [event.ts for event in events]
-    if _needs_text(times):
-        times = [bytes(event.ts) for event in decode_raw_times(text)]
-    decoded = _columns(events, times, bare=bare)
+    column = _exact_doubles(times)
+    if column is None:
+        column = _time_column([bytes(event.ts) for event in decode_raw_times(text)] if _needs_text(times) else times)
+    decoded = _columns(events, column, bare=bare)
     decoded.rest, decoded.closed = rest, closed
     return decoded
 
@@ -119,24 +123,30 @@ def _as_list(body: bytes) -> bytes:
     return b"".join((b"[", memoryview(body)[:end], b"]"))
 
 
+def _exact_doubles(times: Sequence[object]) -> IntArray | None:
+    """Nanoseconds of times that are numbers, some with decimals, all of which doubles hold exactly; None for others."""
+    kinds = set(map(type, times))
+    if float not in kinds or not kinds <= {int, float}:
+        return None
+    try:
+        doubles = np.array(times, np.float64)
+    except OverflowError:  # an integer that no double holds
+        return None
+    exact = (np.abs(doubles) < EXACT_DOUBLE_US) | (doubles == float(NULL))
+    return ns_from_doubles(doubles) if exact.all() else None
+
+
 def _needs_text(times: Sequence[object]) -> bool:
     """Whether a time is a decimal beyond what a double holds to the nanosecond."""
-    kinds = set(map(type, times))
-    if float not in kinds:
+    if float not in set(map(type, times)):
         return False
-    if kinds <= {int, float}:
-        try:
-            doubles = np.array(times, np.float64)
-        except OverflowError:  # an integer that no double holds
-            return True
-        return bool(np.any(~(np.abs(doubles) < EXACT_DOUBLE_US) & (doubles != float(NULL))))
     return any(type(time) is float and not abs(time) < EXACT_DOUBLE_US for time in times)
 
 
 # ---- columns ----
 
 
-def _columns(events: Sequence[Event], times: Sequence[object], *, bare: bool) -> Decoded:
+def _columns(events: Sequence[Event | BareEvent], ts_ns: IntArray, *, bare: bool) -> Decoded:
     count = len(events)
     phase, phases = _interned([event.ph for event in events])
     name, names = _interned([event.name for event in events])
@@ -155,9 +165,9 @@ def _columns(events: Sequence[Event], times: Sequence[object], *, bare: bool) ->
         name=name,
         category=category,
         track=track.astype(np.int32),
-        ts_ns=_time_column(times),
-        dur_ns=_time_column([event.dur for event in events]),
-        id=id_column([event.id for event in events]),
+        ts_ns=ts_ns,
+        dur_ns=np.full(count, NULL, np.int64),
+        id=np.full(count, NULL, np.int64),
         numbers={},
         texts={},
         args=args,
@@ -171,12 +181,17 @@ def _columns(events: Sequence[Event], times: Sequence[object], *, bare: bool) ->
         memory={},
     )
     if not bare:
+        whole = cast(Sequence[Event], events)
+        decoded.dur_ns = _time_column([event.dur for event in whole])
+        decoded.id = id_column([event.id for event in whole])
         _add_arg_columns(decoded, rows)
     return decoded
 
 
 def _interned(values: list[T]) -> tuple[CodeArray, list[T]]:
     """Codes of values, and the distinct values in order of appearance."""
+    if values and values[0] == values[-1] and values.count(values[0]) == len(values):  # a process, mostly
+        return np.zeros(len(values), np.int32), values[:1]
     table = {value: code for code, value in enumerate(dict.fromkeys(values))}
     return np.fromiter(map(table.__getitem__, values), np.int32, len(values)), list(table)
 
@@ -317,6 +332,9 @@ def _time_column(values: Sequence[object]) -> IntArray:
             return np.where(column == NULL, NULL, column * 1000)
     if bytes in kinds:
         return ns_from_text([value if isinstance(value, bytes) else b"" for value in values])
+    exact = _exact_doubles(values)
+    if exact is not None:
+        return exact
     if kinds <= {int, float, type(None)} and not _needs_text(values):
         doubles = np.array(values, dtype=np.float64)
         if not np.any((np.abs(doubles) >= EXACT_DOUBLE_US) & (doubles != float(NULL))):

@@ -26,6 +26,18 @@ class Event(msgspec.Struct, gc=False):
     args: msgspec.Raw = NO_TEXT
 
 
+class BareEvent(msgspec.Struct, gc=False):
+    """An event of a dialect that tells durations by begin and end, and links by arguments."""
+
+    ph: str = "X"
+    name: Scalar = None
+    cat: str | None = None
+    pid: Scalar = None
+    tid: Scalar = None
+    ts: Scalar = NULL
+    args: msgspec.Raw = NO_TEXT
+
+
 class RawTimeEvent(Event, gc=False):
     """For files whose times are decimals that a double cannot hold."""
 
@@ -62,6 +74,7 @@ class MemoryArgs(msgspec.Struct, gc=False):
 
 
 decode_events = msgspec.json.Decoder(list[Event]).decode
+decode_bare_events = msgspec.json.Decoder(list[BareEvent]).decode
 decode_raw_times = msgspec.json.Decoder(list[RawTimeEvent]).decode
 decode_event = msgspec.json.Decoder(Event).decode
 decode_raw_time = msgspec.json.Decoder(RawTimeEvent).decode

@@ -49,7 +49,6 @@ _NO_ARGS = _Args()
 _SPAN_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "place": (np.int32, 0),
     "start": (np.int64, NULL),
-    "dur": (np.int64, NULL),
     "name": (np.int32, 0),
     "category": (np.int32, 0),
     "is_end": (np.bool_, 0),
@@ -147,7 +146,6 @@ class Events:
         letters = np.array(block.phases or [""])[block.phase[rows]]
         categories = self._builder.categories.codes(text or "" for text in block.categories)
         columns = {key: column[rows] for key, column in common.items()}
-        columns["dur"] = block.dur_ns[rows]
         columns["category"] = categories[block.category[rows]]
         columns["is_end"], columns["is_whole"] = letters == "E", letters == "X"
         columns["order"] = rows + self._order

@@ -79,7 +79,7 @@ def paired_spans(events: Events, builder: TraceBuilder) -> Spans:
     begins["end_order"] = np.where(closed, points["order"][pairs.ends], np.int64(1) << 62)
     begins["is_open"] = ~closed
     whole = {key: column[columns["is_whole"]] for key, column in columns.items()}
-    whole["end"] = whole["start"] + np.maximum(whole["dur"], 0)
+    whole["end"] = whole["start"]  # complete events are points: their duration is always 0
     whole["end_order"] = whole["order"]
     whole["is_open"] = np.zeros(len(whole["start"]), bool)
     rows = {key: np.concatenate([column, whole[key]]) for key, column in begins.items()}
