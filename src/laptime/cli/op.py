@@ -19,8 +19,13 @@ _TORCH_SORTS = {
     "self_cpu_time_total": ("host", "self_ns"),
     "cpu_time": ("host", "mean_ns"),
     "cuda_time": ("device", "mean_ns"),
+    "time": (None, "self_ns"),
+    "computation": (None, "computation_flo"),
+    "flops": (None, "flo_per_s"),
+    "memory": (None, "memory_bytes"),
+    "bandwidth": (None, "bytes_per_s"),
 }
-"""Names that torch's key_averages().table(sort_by=...) takes: where, and our column."""
+"""Names that torch's key_averages().table(sort_by=...) and MegEngine's profile_analyze take: where, and our column."""
 
 
 def command(
@@ -33,7 +38,8 @@ def command(
         typer.Option("--on", help="device or host; default: the device where there is one.", show_default=False),
     ] = None,
     sort: Annotated[
-        str, typer.Option("--sort", help="A column, or one of torch's names (cuda_time_total, ...).")
+        str,
+        typer.Option("--sort", help="A column, or one of torch's or MegEngine's names (cuda_time_total, flops, ...)."),
     ] = "self_ns",
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Rows to show; all with --json, else 30.", show_default=False)
@@ -53,6 +59,14 @@ def command(
     none_of: Annotated[
         list[str] | None,
         typer.Option("--not-in", metavar="COL=A,B", help="Rows whose column is none of these.", show_default=False),
+    ] = None,
+    at_least: Annotated[
+        list[str] | None,
+        typer.Option("--at-least", metavar="COL=N", help="Rows whose column is N or more.", show_default=False),
+    ] = None,
+    at_most: Annotated[
+        list[str] | None,
+        typer.Option("--at-most", metavar="COL=N", help="Rows whose column is N or less.", show_default=False),
     ] = None,
     subgraph: Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")] = "all",
     rank: RankOption = None,
@@ -78,6 +92,8 @@ def command(
         one_of=_conditions(one_of, "--in", COLUMNS),
         none_of=_conditions(none_of, "--not-in", COLUMNS),
         contains=_conditions(contains, "--filter", COLUMNS),
+        at_least=_bounds(at_least, "--at-least", COLUMNS),
+        at_most=_bounds(at_most, "--at-most", COLUMNS),
         sort=column,
         ascending=ascending,
         limit=limit or (None if as_json else 30),
@@ -92,13 +108,25 @@ def command(
         return
     from laptime.cli.op_page import show
 
-    show(table, path=run.path, rank=rank_text(run, trace))
+    chosen = bool(contains or one_of or none_of or at_least or at_most)
+    show(table, path=run.path, rank=rank_text(run, trace), chosen=chosen)
 
 
 def _one_of(value: str | None, known: tuple[str | None, ...], option: str, also: tuple[str, ...] = ()) -> None:
     if value not in known:
         names = ", ".join(str(name) for name in (*known, *also) if name)
         raise typer.BadParameter(f"{value!r} is none of: {names}", param_hint=option)
+
+
+def _bounds(texts: list[str] | None, option: str, columns: tuple[str, ...]) -> dict[str, float]:
+    """`COL=N` options by column."""
+    bounds = {}
+    for column, parts in _conditions(texts, option, columns).items():
+        try:
+            bounds[column] = float(parts[-1])
+        except ValueError as error:
+            raise typer.BadParameter(f"{parts[-1]!r} is no number", param_hint=option) from error
+    return bounds
 
 
 def _conditions(texts: list[str] | None, option: str, columns: tuple[str, ...]) -> dict[str, list[str]]:

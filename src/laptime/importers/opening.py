@@ -16,6 +16,8 @@ from laptime.importers.ascend_output import AscendOutput
 from laptime.importers.chrome import ChromeJson, TorchKineto
 from laptime.importers.decoders import Decoders, interrupts_held
 from laptime.importers.keys import run_key, trace_key
+from laptime.importers.megengine_memory_flow import MegEngineMemoryFlow
+from laptime.importers.megengine_static import MegEngineStatic
 from laptime.importers.mindinsight import MindInsightFolder
 from laptime.importers.mindspore_cpu import MindSporeCpu
 from laptime.importers.msprof import Msprof
@@ -50,6 +52,8 @@ IMPORTERS: tuple[Importer, ...] = (
     MindSporeCpu(),
     Msprof(),
     AscendJob(),
+    MegEngineMemoryFlow(),
+    MegEngineStatic(),
     TorchKineto(),
     ChromeJson(),
 )
