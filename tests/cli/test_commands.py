@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from laptime.cli.op import _TORCH_SORTS
+from laptime.cli.op import _MEGENGINE_SORTS, _TORCH_SORTS
 from laptime.model.schema import SCHEMAS
 from laptime.model.workspace import Workspace
 from tests.cli.conftest import Cli
-from tests.cli.recordings import DDP2, LOADER, THREADS, TINY, device_events, written
+from tests.cli.recordings import DDP2, GRAPH_PROFILE, LOADER, THREADS, TINY, device_events, written
 from tests.conftest import EXAMPLE
 from tests.exports.chrome_checks import assert_equal_traces, import_alone
 
@@ -123,6 +123,29 @@ def test_op_sorts_by_the_names_of_torch(sort: str, tmp_path: Path, cli: Cli) -> 
         assert result["on"] == where
         values = [row[column] for row in result["rows"]]
         assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("sort", sorted(_MEGENGINE_SORTS))
+def test_op_sorts_by_the_names_of_megengine(sort: str, cli: Cli) -> None:
+    _, column = _MEGENGINE_SORTS[sort]
+    rows = cli("op", GRAPH_PROFILE, "--by", "full-name", "--sort", sort, "--json").json["rows"]
+    values = [{**row, **row["info"]}[column] for row in rows]
+    known = [value for value in values if value is not None]
+    assert len(known) > 10 and values == sorted(known, reverse=True) + [None] * (len(values) - len(known))
+
+
+def test_op_by_work_where_none_is_told_is_an_error(cli: Cli) -> None:
+    ran = cli("op", TINY, "--sort", "flops")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+
+
+def test_op_within_bounds(cli: Cli) -> None:
+    rows = cli("op", TINY, "--by", "name", "--json").json["rows"]
+    for options, bound in ((("--at-least", "self-ns=20000"), 20000), (("--at_least", "self_ns=2e4"), 20000)):
+        few = cli("op", TINY, "--by", "name", *options, "--json").json["rows"]
+        assert few == [row for row in rows if row["self_ns"] >= bound] != rows
+    assert cli("op", TINY, "--by", "name", "--at-most", "count=0", "--json").json["rows"] == []
+    assert cli("op", TINY, "--at-least", "self_ns=much").code == 2
 
 
 def test_op_by_module_and_source(cli: Cli) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from laptime.analyses.operators import COLUMNS, GROUPINGS
 from laptime.cli.app import COMMANDS, build
-from laptime.cli.op import _TORCH_SORTS
+from laptime.cli.op import _SORTS
 from laptime.importers.opening import IMPORTERS
 from laptime.model.schema import SCHEMAS
 from laptime.model.vocabulary import KINDS, PHASES, TRACK_KINDS
@@ -76,7 +76,7 @@ def _found(pattern: re.Pattern[str]) -> set[str]:
 def test_words_of_the_program_are_defined() -> None:
     definitions = (*GROUPINGS, *KINDS, *TRACK_KINDS, *PHASES, *(column for column in COLUMNS if column != "name"))
     assert not [word for word in definitions if f"`{word}`" not in DOCS["definitions"]]
-    sorts = (*COLUMNS, *_TORCH_SORTS)
+    sorts = (*COLUMNS, *_SORTS)
     assert not [word for word in sorts if f"`{word}`" not in DOCS["commands"]]
 
 

@@ -19,13 +19,17 @@ _TORCH_SORTS = {
     "self_cpu_time_total": ("host", "self_ns"),
     "cpu_time": ("host", "mean_ns"),
     "cuda_time": ("device", "mean_ns"),
+}
+"""Names that torch's key_averages().table(sort_by=...) takes: where, and our column."""
+_MEGENGINE_SORTS = {
     "time": (None, "self_ns"),
     "computation": (None, "computation_flo"),
     "flops": (None, "flo_per_s"),
     "memory": (None, "memory_bytes"),
     "bandwidth": (None, "bytes_per_s"),
 }
-"""Names that torch's key_averages().table(sort_by=...) and MegEngine's profile_analyze take: where, and our column."""
+"""Names that MegEngine's profile_analyze --order-by takes."""
+_SORTS: dict[str, tuple[str | None, str]] = {**_TORCH_SORTS, **_MEGENGINE_SORTS}
 
 
 def command(
@@ -84,10 +88,10 @@ def command(
     from laptime.analyses.operators import COLUMNS, GROUPINGS, operator_table
     from laptime.analyses.selection import Selection
 
-    where, column = _TORCH_SORTS.get(sort.replace("-", "_"), (None, sort.replace("-", "_")))
+    where, column = _SORTS.get(sort.replace("-", "_"), (None, sort.replace("-", "_")))
     _one_of(by, GROUPINGS, "--by")
     _one_of(on, ("device", "host", None), "--on")
-    _one_of(column, COLUMNS, "--sort", also=tuple(_TORCH_SORTS))
+    _one_of(column, COLUMNS, "--sort", also=tuple(_SORTS))
     selection = Selection(
         one_of=_conditions(one_of, "--in", COLUMNS),
         none_of=_conditions(none_of, "--not-in", COLUMNS),

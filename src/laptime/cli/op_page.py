@@ -39,7 +39,7 @@ def show(table: OperatorTable, *, path: str, rank: str, chosen: bool = False) ->
     waits = [row for row in table.rows if _details(row).get(HANDOVER)]
     if waits:
         names = ", ".join(dict.fromkeys(shortened(str(row["op_type"] or row["name"]), 30) for row in waits))
-        page.print(f"{names}: waiting for the host to hand values over, no compute.")
+        page.print(f"{names}: waits for the host, no compute.")
 
 
 def _time_cells(row: Row) -> dict[str, str]:
