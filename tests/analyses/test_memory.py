@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laptime.analyses.memory import OWNERS_LISTED, curve, memory
-from laptime.cli.memory_page import drawn, highest
+from laptime.analyses.memory import OWNERS_LISTED, curve, highest, memory
+from laptime.cli.memory_page import drawn
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import NULL
 from tests.analyses.events import MAIN, US, op

@@ -15,7 +15,7 @@ from laptime.cli.op import _MEGENGINE_SORTS, _TORCH_SORTS
 from laptime.model.schema import SCHEMAS
 from laptime.model.workspace import Workspace
 from tests.cli.conftest import Cli
-from tests.cli.recordings import DDP2, GRAPH_PROFILE, LOADER, THREADS, TINY, device_events, written
+from tests.cli.recordings import DDP2, GRAPH_PROFILE, LOADER, MEMORY_DRAWING, THREADS, TINY, device_events, written
 from tests.conftest import EXAMPLE
 from tests.exports.chrome_checks import assert_equal_traces, import_alone
 
@@ -244,6 +244,40 @@ def test_export_of_chrome_json(tmp_path: Path, cli: Cli, workspace: Workspace) -
     ran = cli("export", DDP2, "--rank", 1, "-o", target)
     assert (ran.code, ran.out) == (0, "")
     assert_equal_traces(import_alone(DDP2 / "rank1.json.gz", workspace), import_alone(target, workspace))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("m.svg", ()), ("m.svg.gz", ()), ("drawn", ("--format", "memory_flow.svg"))],
+)
+def test_export_of_the_memory_as_a_drawing(name: str, options: tuple[str, ...], tmp_path: Path, cli: Cli) -> None:
+    ran = cli("export", MEMORY_DRAWING, "-o", tmp_path / name, *options)
+    assert (ran.code, ran.out) == (0, "")
+    assert cli("memory", tmp_path / name, "--json").json["devices"][0]["allocations"] == 335
+
+
+def test_export_by_format_whatever_the_name(tmp_path: Path, cli: Cli) -> None:
+    assert cli("export", TINY, "-o", tmp_path / "t.svg", "--format", "chrome_timeline.json").code == 0
+    assert (tmp_path / "t.svg").read_text().startswith("{")
+    assert cli("export", TINY, "-o", tmp_path / "t", "--format", "csv", "--table", "steps").code == 0
+    assert (tmp_path / "t").read_text().startswith("step,")
+
+
+@pytest.mark.parametrize(
+    ("code", "options"),
+    [
+        (1, ("-o", "m.svg")),
+        (2, ("-o", "m.svg", "--format", "pdf")),
+        (2, ("-o", "m.csv")),
+        (2, ("-o", "m.svg", "--format", "memory_flow.svg", "--table", "steps")),
+    ],
+)
+def test_export_that_cannot_be(code: int, options: tuple[str, ...], tmp_path: Path, cli: Cli) -> None:
+    output, *rest = options[1:]
+    ran = cli("export", TINY, "-o", tmp_path / output, *rest)
+    assert (ran.code, ran.out) == (code, "")
+    assert code == 2 or ran.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_export_of_several_ranks_says_which_it_takes(tmp_path: Path, cli: Cli) -> None:

@@ -194,7 +194,13 @@ def test_lives(start: str, end: str, life: object, tmp_path: Path, workspace: Wo
 
 @pytest.mark.parametrize(
     "broken",
-    [{"size": "4 apples"}, {"size": "9999999999GB "}, {"produced": "3us "}, {"produced": "-1us "}, {"erased": "soon"}],
+    [
+        {"size": "4 apples"},
+        {"size": "9999999999GB "},
+        {"produced": "3us "},
+        {"produced": "1 day"},
+        {"erased": "soon"},
+    ],
     ids=str,
 )
 def test_tensors_that_tell_no_life_are_counted(broken: dict[str, str], tmp_path: Path, workspace: Workspace) -> None:

@@ -102,6 +102,17 @@ def curve(size: IntArray, start: IntArray, end: IntArray) -> tuple[IntArray, Col
     return distinct, np.add.reduceat(change[order], place).cumsum()
 
 
+def highest(times: Column, levels: Column, *, columns: int) -> list[int]:
+    """The highest level inside each of equal spans of time, the level at its beginning included."""
+    begin, end = int(times[0]), int(times[-1])
+    edges = [begin + (end - begin) * column // columns for column in range(columns)]
+    first = np.searchsorted(times, edges, side="right") - 1
+    last = np.append(np.searchsorted(times, edges[1:], side="left"), len(times))
+    return [
+        int(levels[low : max(high, low + 1)].max()) for low, high in zip(first.tolist(), last.tolist(), strict=True)
+    ]
+
+
 # ---- devices ----
 
 

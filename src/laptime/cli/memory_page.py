@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from laptime.analyses.memory import LiveBytes, Memory
+from laptime.analyses.memory import LiveBytes, Memory, highest
 from laptime.cli.report_page import console
 from laptime.cli.units import count_text, shortened, size_text, time_text
-from laptime.model.arrays import Column
 
 Json = dict[str, Any]
 
@@ -68,17 +66,6 @@ def drawn(curve: LiveBytes, *, width: int) -> list[str]:
     left, right = time_text(begin), time_text(end)
     lines.append(" " * _SCALE_WIDTH + left + right.rjust(width - len(left)))
     return lines
-
-
-def highest(times: Column, levels: Column, *, columns: int) -> list[int]:
-    """The highest level inside each of equal spans of time, the level at its beginning included."""
-    begin, end = int(times[0]), int(times[-1])
-    edges = [begin + (end - begin) * column // columns for column in range(columns)]
-    first = np.searchsorted(times, edges, side="right") - 1
-    last = np.append(np.searchsorted(times, edges[1:], side="left"), len(times))
-    return [
-        int(levels[low : max(high, low + 1)].max()) for low, high in zip(first.tolist(), last.tolist(), strict=True)
-    ]
 
 
 def _ceil_share(part: int, whole: int, steps: int) -> int:

@@ -194,7 +194,9 @@ def _time(attributes: Mapping[str, str], key: str) -> int | None:
     text = attributes.get(key)
     if text is None or (key == "tag:erased" and not text.strip()):
         return NULL
-    return amount(text, _TIME_UNITS)
+    negative = text.startswith("-")  # in drawings of laptime, whose time 0 may come after the first block
+    time = amount(text.removeprefix("-"), _TIME_UNITS)
+    return -time if negative and time is not None else time
 
 
 def amount(text: str, units: Mapping[str, int]) -> int | None:
