@@ -105,10 +105,10 @@ def _section(text: str, title: str) -> str:
     return re.split(r"^##", text.split(f"### {title}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
 
 
-@pytest.mark.parametrize("command", ["report", "step", "op", "import"])
+@pytest.mark.parametrize("command", ["report", "step", "op", "memory", "import"])
 def test_json_keys_are_documented(command: str, reader: Path) -> None:
     code, lines = run_laptime(
-        (command, "examples/ddp4-gloo", "--json", *(["--rank", "0"] * (command in ("step", "op"))))
+        (command, "examples/ddp4-gloo", "--json", *(["--rank", "0"] * (command in ("step", "op", "memory"))))
     )
     assert code == 0
     documented = set(re.findall(r"`(?:\w+(?:\[\])?\.)?(\w+)`", ALL_DOCS)) | {"schema_version"}
