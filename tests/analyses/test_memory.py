@@ -138,6 +138,14 @@ def test_what_is_released_when_another_is_taken_does_not_count_twice(open_events
     assert (device["peak_bytes"], device["peak_at_ns"]) == (100, US)
 
 
+def test_what_is_released_at_the_peak_does_not_live_then(open_events: Any) -> None:
+    (device,) = result_of(open_events(op("aten::mm", 0, 9), change(1, 1, 100), change(5, 1, -100), change(5, 2, 300)))[
+        "devices"
+    ]
+    assert (device["peak_bytes"], device["peak_at_ns"]) == (300, 5 * US)
+    assert [row["size_bytes"] for row in device["live_at_peak"]] == [300]
+
+
 def test_devices_apart(open_events: Any) -> None:
     found = result_of(open_events(op("aten::mm", 0, 9), change(1, 1, 100), change(2, 1, 30, device=1)))
     assert [(row["device"], row["peak_bytes"]) for row in found["devices"]] == [("cuda:0", 100), ("cuda:1", 30)]

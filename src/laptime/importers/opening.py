@@ -59,8 +59,8 @@ IMPORTERS: tuple[Importer, ...] = (
 )
 """Special before general."""
 _WHAT_IS_READ = (
-    "give a trace of torch.profiler or Chrome trace events (JSON), a profile folder of Ascend or MindSpore, or MegEngine's "
-    "memory_flow.svg or graph profile"
+    "give a trace of torch.profiler or Chrome trace events (JSON), a profile folder of Ascend or MindSpore, or "
+    "MegEngine's memory_flow.svg or graph profile"
 )
 
 
