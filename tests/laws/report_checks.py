@@ -46,13 +46,28 @@ def _check_budget(budget: Json) -> None:
     assert (budget["idle_launch_ns"] is None) == (budget["basis"] == "host"), budget
 
 
+_UNKNOWN_WITHOUT_KERNELS = (
+    "busy_ns",
+    "idle_ns",
+    "compute_ns",
+    "communication_overlapped_ns",
+    "communication_exposed_ns",
+    "copy_ns",
+    "copy_exposed_ns",
+    "kernel_busy_share",
+)
+
+
 def _check_device(device: Json) -> None:
+    assert 0 <= device["linked_ops"] <= device["ops"], device
+    if device["compute_ns"] is None:
+        assert all(device[key] is None for key in _UNKNOWN_WITHOUT_KERNELS), device
+        return
     assert device["idle_ns"] == device["span_ns"] - device["busy_ns"], device
     shown = device["communication_overlapped_ns"] + device["communication_exposed_ns"]
     assert device["communication_ns"] == shown, device
     parts = [device["compute_ns"], device["communication_exposed_ns"], device["copy_exposed_ns"]]
     assert sum(parts) == device["busy_ns"], device
     assert min(device["idle_ns"], *parts) >= 0, device
-    assert 0 <= device["linked_ops"] <= device["ops"], device
     share = device["kernel_busy_share"]
     assert share is None or 0 <= share <= 1, device

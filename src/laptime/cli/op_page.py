@@ -7,6 +7,7 @@ from rich.text import Text
 
 from laptime.analyses.footprints import HANDOVER
 from laptime.analyses.operators import OperatorTable
+from laptime.analyses.processors import PROCESSOR_NAMES
 from laptime.cli.report_page import console
 from laptime.cli.units import count_text, quantity_text, share_text, shortened, size_text, time_text
 
@@ -15,6 +16,7 @@ Row = dict[str, object]
 _FIXED_WIDTH = 52
 """Width of all columns but the name."""
 _LEAST_NAME = 24
+_PROCESSOR_WIDTH = 11
 
 
 def show(table: OperatorTable, *, path: str, rank: str, chosen: bool = False) -> None:
@@ -26,13 +28,16 @@ def show(table: OperatorTable, *, path: str, rank: str, chosen: bool = False) ->
         page.print("No rows. No device work was recorded: use --on host." if unrecorded else "No rows.")
         return
     cells = _work_cells if any("computation_flo" in _details(row) for row in table.rows) else _time_cells
-    width = max(_LEAST_NAME, page.width - _FIXED_WIDTH)
+    processors = _processors(table)
+    width = max(_LEAST_NAME, page.width - _FIXED_WIDTH) - (_PROCESSOR_WIDTH if processors else 0)
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="")
     grid.add_column(table.by, no_wrap=True, width=width)
+    if processors:
+        grid.add_column("on", no_wrap=True, width=_PROCESSOR_WIDTH - 2)
     for title in cells(table.rows[0]):
         grid.add_column(title, justify="right", no_wrap=True)
-    for row in table.rows:
-        grid.add_row(Text(shortened(_name(row), width)), *cells(row).values())
+    for place, row in enumerate(table.rows):
+        grid.add_row(Text(shortened(_name(row), width)), *processors[place : place + 1], *cells(row).values())
     page.print(grid)
     if table.total_rows > len(table.rows):
         page.print(f"{table.total_rows - len(table.rows):,} more rows; choose with --limit, --filter or --json")
@@ -40,6 +45,14 @@ def show(table: OperatorTable, *, path: str, rank: str, chosen: bool = False) ->
     if waits:
         names = ", ".join(dict.fromkeys(shortened(str(row["op_type"] or row["name"]), 30) for row in waits))
         page.print(f"{names}: waits for the host, no compute.")
+
+
+def _processors(table: OperatorTable) -> list[str]:
+    """What each row ran on, where rows differ in it."""
+    kinds = [row["device_kind"] for row in table.rows]
+    if len(set(kinds) - {None}) < 2:
+        return []
+    return ["-" if kind is None else PROCESSOR_NAMES.get(str(kind), str(kind)) for kind in kinds]
 
 
 def _time_cells(row: Row) -> dict[str, str]:

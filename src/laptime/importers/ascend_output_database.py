@@ -1,8 +1,9 @@
 """ascend_pytorch_profiler_{rank}.db and ascend_mindspore_profiler_{rank}.db: all that the text files hold, as SQLite.
 
 Times are integer nanoseconds (in PYTORCH_API as texts). Texts are numbers into STRING_IDS. A thread's id is
-pid << 32 | tid. PYTORCH_API.connectionId leads through CONNECTION_IDS to the tasks that an operator launched, that of
-CANN_API to the tasks of a call. Tables that MindStudio Insight adds when it opens a file are not read.
+pid << 32 | tid. PYTORCH_API.connectionId leads through CONNECTION_IDS to the tasks that an operator launched, and joins
+a forward operator with its backward one; that of CANN_API leads to the tasks of a call. Tables that MindStudio Insight
+adds when it opens a file are not read.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from laptime.importers.ascend_output_database_links import (
     DatabaseSlices,
     Links,
     connections_of,
+    link_backward,
     link_operators,
 )
 from laptime.importers.ascend_output_kernels import COMMUNICATION, HARDWARE
@@ -41,7 +43,8 @@ def read_database(database: Database, collectives: Collectives, builder: TraceBu
     """Reads all tables; returns the kernels and collectives."""
     tasks, task_ids = _tasks(database, builder)
     whole, whole_ids = _collectives(database, collectives)
-    operators, connections = _operators(database, builder)
+    operators, numbers, forward_threads = _operators(database, builder)
+    connections = connections_of(database, numbers)
     calls, call_ids = _calls(database)
     for slices in (tasks, whole, operators, calls):
         slices.add_to(builder)
@@ -50,7 +53,8 @@ def read_database(database: Database, collectives: Collectives, builder: TraceBu
         links.add(LAUNCH, slices, ids, is_end=True)
         links.add("HostToDevice", slices, ids, is_end=True)
     links.add("HostToDevice", calls, call_ids, is_end=False)
-    link_operators(operators, connections_of(database, connections), calls, call_ids, links=links)
+    link_operators(operators, connections, calls, call_ids, links=links)
+    link_backward(operators, connections, forward_threads, links=links)
     _add_memory(database, builder)
     return _work(tasks, whole)
 
@@ -140,7 +144,8 @@ def _work(tasks: DatabaseSlices, collectives: DatabaseSlices) -> Intervals:
 # ---- the host ----
 
 
-def _operators(database: Database, builder: TraceBuilder) -> tuple[DatabaseSlices, IntArray]:
+def _operators(database: Database, builder: TraceBuilder) -> tuple[DatabaseSlices, IntArray, IntArray]:
+    """Operators with their connections, and of backward ones the thread of the forward one."""
     columns = (
         "startNs",
         "endNs",
@@ -151,6 +156,7 @@ def _operators(database: Database, builder: TraceBuilder) -> tuple[DatabaseSlice
         "inputShapes",
         "inputDtypes",
         "callchainId",
+        "fwdThreadId",
     )
     rows = database.rows("PYTORCH_API", *columns)
     start, end, thread, connection, kind = (whole_numbers([row[place] for row in rows]) for place in range(5))
@@ -167,7 +173,8 @@ def _operators(database: Database, builder: TraceBuilder) -> tuple[DatabaseSlice
     }
     names = [database.text(row[5]) for row in rows]
     _name_processes(thread, builder)
-    return DatabaseSlices(start, end, names, categories, _threads(thread), extra), connection
+    forward_threads = whole_numbers([row[9] for row in rows])
+    return DatabaseSlices(start, end, names, categories, _threads(thread), extra), connection, forward_threads
 
 
 def _call_chains(database: Database) -> dict[object, str]:
