@@ -8,8 +8,8 @@ from laptime.analyses.selection import Row, Selection, select
 from laptime.errors import LaptimeError
 
 ROWS: list[Row] = [
-    {"name": "MatMul-op1", "op_type": "MatMul", "total_ns": 30, "info": {"a": 1}},
-    {"name": "Mul-op2", "op_type": "Mul", "total_ns": 20, "info": None},
+    {"name": "MatMul-op1", "op_type": "MatMul", "total_ns": 30, "info": {"a": 1, "flo": 5}},
+    {"name": "Mul-op2", "op_type": "Mul", "total_ns": 20, "info": {"flo": 7}},
     {"name": "Cast-op3", "op_type": "Cast", "total_ns": None, "info": None},
     {"name": "mul-op4", "op_type": "Mul", "total_ns": 10, "info": None},
 ]
@@ -31,6 +31,12 @@ def names(wanted: Selection) -> list[object]:
         (Selection(sort="total_ns", ascending=True), ["Cast-op3", "mul-op4", "Mul-op2", "MatMul-op1"]),
         (Selection(sort="total_ns", limit=2, page=1), ["mul-op4", "Cast-op3"]),
         (Selection(sort="total_ns", limit=2, page=9), []),
+        (Selection(at_least={"total_ns": 20}), ["MatMul-op1", "Mul-op2"]),
+        (Selection(at_most={"total_ns": 20}), ["Mul-op2", "mul-op4"]),
+        (Selection(at_least={"total_ns": 15}, at_most={"total_ns": 25}), ["Mul-op2"]),
+        (Selection(sort="flo"), ["Mul-op2", "MatMul-op1", "Cast-op3", "mul-op4"]),
+        (Selection(at_least={"flo": 6}), ["Mul-op2"]),
+        (Selection(contains={"flo": ["5"]}), ["MatMul-op1"]),
     ],
 )
 def test_rows_are_chosen(wanted: Selection, expected: list[str]) -> None:

@@ -12,6 +12,9 @@ TINY, LOADER, THREADS = (
     TORCH / name for name in ("tiny_train.pt.trace.json.gz", "loader.pt.trace.json.gz", "threads.pt.trace.json")
 )
 DDP2 = TORCH / "ddp2"
+MEMORY_DRAWING, GRAPH_PROFILE = (
+    SAMPLES / "megengine_memory" / name for name in ("train.memory_flow.svg.gz", "train.static_profile.gz")
+)
 PATHS = [*sorted(TORCH.glob("*.pt.trace.json*")), DDP2, EXAMPLE]
 
 Event = dict[str, object]

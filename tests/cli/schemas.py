@@ -203,6 +203,30 @@ OP = {
         }
     ],
 }
+MEMORY = {
+    "schema_version": int,
+    "rank": (int, None),
+    "source": str,
+    "devices": [
+        {
+            "device": TEXT,
+            "allocations": COUNT,
+            "peak_bytes": int,
+            "peak_at_ns": NS,
+            "end_bytes": int,
+            "live_at_peak": [{"name": TEXT, "op": TEXT, "size_bytes": int, "start_ns": MAYBE_NS, "end_ns": MAYBE_NS}],
+        }
+    ],
+    "counters": [
+        {
+            "name": str,
+            "device": TEXT,
+            "max_value": (int, float),
+            "mean_value": (float, None),
+            "samples": COUNT,
+        }
+    ],
+}
 SQL = {"schema_version": int, "columns": [str], "rows": [list]}
 RUNS = {
     "schema_version": int,

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from laptime.cli.op import _TORCH_SORTS
+from laptime.cli.op import _MEGENGINE_SORTS, _TORCH_SORTS
 from laptime.model.schema import SCHEMAS
 from laptime.model.workspace import Workspace
 from tests.cli.conftest import Cli
-from tests.cli.recordings import DDP2, LOADER, THREADS, TINY, device_events, written
+from tests.cli.recordings import DDP2, GRAPH_PROFILE, LOADER, MEMORY_DRAWING, THREADS, TINY, device_events, written
 from tests.conftest import EXAMPLE
 from tests.exports.chrome_checks import assert_equal_traces, import_alone
 
@@ -125,6 +125,29 @@ def test_op_sorts_by_the_names_of_torch(sort: str, tmp_path: Path, cli: Cli) -> 
         assert values == sorted(values, reverse=True)
 
 
+@pytest.mark.parametrize("sort", sorted(_MEGENGINE_SORTS))
+def test_op_sorts_by_the_names_of_megengine(sort: str, cli: Cli) -> None:
+    _, column = _MEGENGINE_SORTS[sort]
+    rows = cli("op", GRAPH_PROFILE, "--by", "full-name", "--sort", sort, "--json").json["rows"]
+    values = [{**row, **row["info"]}[column] for row in rows]
+    known = [value for value in values if value is not None]
+    assert len(known) > 10 and values == sorted(known, reverse=True) + [None] * (len(values) - len(known))
+
+
+def test_op_by_work_where_none_is_told_is_an_error(cli: Cli) -> None:
+    ran = cli("op", TINY, "--sort", "flops")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+
+
+def test_op_within_bounds(cli: Cli) -> None:
+    rows = cli("op", TINY, "--by", "name", "--json").json["rows"]
+    for options, bound in ((("--at-least", "self-ns=20000"), 20000), (("--at_least", "self_ns=2e4"), 20000)):
+        few = cli("op", TINY, "--by", "name", *options, "--json").json["rows"]
+        assert few == [row for row in rows if row["self_ns"] >= bound] != rows
+    assert cli("op", TINY, "--by", "name", "--at-most", "count=0", "--json").json["rows"] == []
+    assert cli("op", TINY, "--at-least", "self_ns=much").code == 2
+
+
 def test_op_by_module_and_source(cli: Cli) -> None:
     places = cli("op", LOADER, "--by", "source", "--on", "host", "--json").json["rows"]
     assert any(".py:" in row["name"] or ".py(" in row["name"] for row in places)
@@ -221,6 +244,40 @@ def test_export_of_chrome_json(tmp_path: Path, cli: Cli, workspace: Workspace) -
     ran = cli("export", DDP2, "--rank", 1, "-o", target)
     assert (ran.code, ran.out) == (0, "")
     assert_equal_traces(import_alone(DDP2 / "rank1.json.gz", workspace), import_alone(target, workspace))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("m.svg", ()), ("m.svg.gz", ()), ("drawn", ("--format", "memory_flow.svg"))],
+)
+def test_export_of_the_memory_as_a_drawing(name: str, options: tuple[str, ...], tmp_path: Path, cli: Cli) -> None:
+    ran = cli("export", MEMORY_DRAWING, "-o", tmp_path / name, *options)
+    assert (ran.code, ran.out) == (0, "")
+    assert cli("memory", tmp_path / name, "--json").json["devices"][0]["allocations"] == 335
+
+
+def test_export_by_format_whatever_the_name(tmp_path: Path, cli: Cli) -> None:
+    assert cli("export", TINY, "-o", tmp_path / "t.svg", "--format", "chrome_timeline.json").code == 0
+    assert (tmp_path / "t.svg").read_text().startswith("{")
+    assert cli("export", TINY, "-o", tmp_path / "t", "--format", "csv", "--table", "steps").code == 0
+    assert (tmp_path / "t").read_text().startswith("step,")
+
+
+@pytest.mark.parametrize(
+    ("code", "options"),
+    [
+        (1, ("-o", "m.svg")),
+        (2, ("-o", "m.svg", "--format", "pdf")),
+        (2, ("-o", "m.csv")),
+        (2, ("-o", "m.svg", "--format", "memory_flow.svg", "--table", "steps")),
+    ],
+)
+def test_export_that_cannot_be(code: int, options: tuple[str, ...], tmp_path: Path, cli: Cli) -> None:
+    output, *rest = options[1:]
+    ran = cli("export", TINY, "-o", tmp_path / output, *rest)
+    assert (ran.code, ran.out) == (code, "")
+    assert code == 2 or ran.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_export_of_several_ranks_says_which_it_takes(tmp_path: Path, cli: Cli) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from laptime.analyses.operators import GROUPINGS
 from tests.cli.conftest import Cli
-from tests.cli.recordings import DDP2, LOADER, PATHS, TINY, device_events, title, written
-from tests.cli.schemas import OP, REPORT, RUNS, SQL, STEP, check
+from tests.cli.recordings import DDP2, LOADER, MEMORY_DRAWING, PATHS, TINY, device_events, title, written
+from tests.cli.schemas import MEMORY, OP, REPORT, RUNS, SQL, STEP, check
 from tests.laws.report_checks import assert_consistent
 
 
@@ -101,6 +101,16 @@ def test_op(by: str, on: str | None, device_trace: Path, cli: Cli) -> None:
 def test_op_by_default_looks_at_the_device_where_there_is_one(device_trace: Path, cli: Cli) -> None:
     assert cli("op", device_trace, "--json").json["on"] == "device"
     assert cli("op", TINY, "--json").json["on"] == "host"
+
+
+@pytest.mark.parametrize("path", [*PATHS, MEMORY_DRAWING], ids=title)
+def test_memory(path: Path, cli: Cli) -> None:
+    result = cli("memory", path, "--json").json
+    check(result, MEMORY)
+    recorded = path.name.startswith(("memory", "train", "ddp4"))
+    assert bool(result["devices"]) == recorded
+    for device in result["devices"]:
+        assert sum(row["size_bytes"] for row in device["live_at_peak"]) == device["peak_bytes"] > 0
 
 
 def test_sql(cli: Cli) -> None:

@@ -9,11 +9,30 @@ import pytest
 from rich.cells import cell_len
 
 from tests.cli.conftest import Cli, Ran
-from tests.cli.recordings import DDP2, PATHS, THREADS, TINY, device_events, slice_of, title, written
+from tests.cli.recordings import (
+    DDP2,
+    GRAPH_PROFILE,
+    MEMORY_DRAWING,
+    PATHS,
+    THREADS,
+    TINY,
+    device_events,
+    slice_of,
+    title,
+    written,
+)
 from tests.conftest import EXAMPLE
 from tests.importers.ascend_jobs import job_files, write_job
 
-PAGES = (("report",), ("step",), ("op",), ("op", "--by", "name"), ("op", "--by", "shape"), ("op", "--by", "source"))
+PAGES = (
+    ("report",),
+    ("step",),
+    ("memory",),
+    ("op",),
+    ("op", "--by", "name"),
+    ("op", "--by", "shape"),
+    ("op", "--by", "source"),
+)
 
 
 def assert_fits(ran: Ran) -> None:
@@ -30,6 +49,29 @@ def assert_fits(ran: Ran) -> None:
 def test_pages_fit_80_columns(path: Path, page: tuple[str, ...], cli: Cli) -> None:
     command, *options = page
     assert_fits(cli(command, path, *options))
+
+
+def test_memory_page_shows_curve_peak_and_owners(cli: Cli) -> None:
+    ran = cli("memory", MEMORY_DRAWING)
+    assert_fits(ran)
+    assert "335 blocks; most " in ran.out
+    assert "█" in ran.out
+    assert "lives at the peak" in ran.out and "ConvolutionBackwardFilter" not in ran.out.splitlines()[1]
+
+
+def test_memory_page_says_what_would_record_it(cli: Cli) -> None:
+    ran = cli("memory", TINY)
+    assert_fits(ran)
+    assert "profile_memory=True" in ran.out
+
+
+@pytest.mark.parametrize("by", ["op-type", "name", "full-name", "module", "shape"])
+@pytest.mark.parametrize("on", ["device", "host"])
+def test_pages_of_a_graph_profile(by: str, on: str, cli: Cli) -> None:
+    ran = cli("op", GRAPH_PROFILE, "--by", by, "--on", on)
+    assert_fits(ran)
+    assert "FLO" in ran.out
+    assert ("no compute" in ran.out) == (by != "module")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=" ".join)

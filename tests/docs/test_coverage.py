@@ -12,7 +12,7 @@ import typer
 
 from laptime.analyses.operators import COLUMNS, GROUPINGS
 from laptime.cli.app import COMMANDS, build
-from laptime.cli.op import _TORCH_SORTS
+from laptime.cli.op import _SORTS
 from laptime.importers.opening import IMPORTERS
 from laptime.model.schema import SCHEMAS
 from laptime.model.vocabulary import KINDS, PHASES, TRACK_KINDS
@@ -76,7 +76,7 @@ def _found(pattern: re.Pattern[str]) -> set[str]:
 def test_words_of_the_program_are_defined() -> None:
     definitions = (*GROUPINGS, *KINDS, *TRACK_KINDS, *PHASES, *(column for column in COLUMNS if column != "name"))
     assert not [word for word in definitions if f"`{word}`" not in DOCS["definitions"]]
-    sorts = (*COLUMNS, *_TORCH_SORTS)
+    sorts = (*COLUMNS, *_SORTS)
     assert not [word for word in sorts if f"`{word}`" not in DOCS["commands"]]
 
 
@@ -105,10 +105,10 @@ def _section(text: str, title: str) -> str:
     return re.split(r"^##", text.split(f"### {title}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
 
 
-@pytest.mark.parametrize("command", ["report", "step", "op", "import"])
+@pytest.mark.parametrize("command", ["report", "step", "op", "memory", "import"])
 def test_json_keys_are_documented(command: str, reader: Path) -> None:
     code, lines = run_laptime(
-        (command, "examples/ddp4-gloo", "--json", *(["--rank", "0"] * (command in ("step", "op"))))
+        (command, "examples/ddp4-gloo", "--json", *(["--rank", "0"] * (command in ("step", "op", "memory"))))
     )
     assert code == 0
     documented = set(re.findall(r"`(?:\w+(?:\[\])?\.)?(\w+)`", ALL_DOCS)) | {"schema_version"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from laptime.analyses.averages import quantile
+from laptime.analyses.footprints import footprint_of, together
 from laptime.model.arrays import IntArray
 from laptime.model.trace import Trace
 
@@ -20,14 +22,29 @@ class Groups:
     processors: list[str | None]
 
 
-def totals_by_group(trace: Trace, group_of: IntArray, groups: Groups, *, subgraph: str | None) -> list[Row]:
-    """Rows of sums: count and mean, total where it follows; the rest is unknown."""
+def sides_of_totals(trace: Trace) -> set[str]:
+    """Sides (device, host) of whose time the source has sums."""
+    return set(map(str, trace.table("op_totals").objects("side")))
+
+
+def totals_by_group(
+    trace: Trace, group_of: IntArray, groups: Groups, *, subgraph: str | None, side: str = "device"
+) -> list[Row]:
+    """Rows of sums of one side: count and mean, total where it follows; the spread where each operator ran once."""
     subgraphs = trace.ops.objects("subgraph")
+    footprints = [footprint_of(info) for info in trace.ops.objects("info")]
     members: dict[int, list[Row]] = defaultdict(list)
     for row in trace.table("op_totals").arrow().to_pylist():
-        if row["op_id"] is not None and subgraph in (None, subgraphs[row["op_id"]]):
+        if row["side"] == side and row["op_id"] is not None and subgraph in (None, subgraphs[row["op_id"]]):
             members[int(group_of[row["op_id"]])].append(row)
-    return _with_shares([_row(groups, group, rows) for group, rows in members.items()])
+    rows = [_row(groups, group, rows) for group, rows in members.items()]
+    for row, parts in zip(rows, members.values(), strict=True):
+        works = [(footprints[op] if isinstance(op := part["op_id"], int) else None, _total(part)) for part in parts]
+        known = [(work, spent) for work, spent in works if work is not None]
+        if known:
+            details = row["info"] if isinstance(row["info"], dict) else {}
+            row["info"] = {**details, **together(known, with_rates=side == "device")}
+    return _with_shares(rows)
 
 
 def merged(rows: list[Row], sums: list[Row]) -> list[Row]:
@@ -65,10 +82,19 @@ def _row(groups: Groups, group: int, rows: list[Row]) -> Row:
         "total_ns": total,
         "self_ns": total,
         "mean_ns": mean,
-        **dict.fromkeys(_UNKNOWN),
+        **_spread(rows),
         "share": None,
         "info": groups.infos[group],
     }
+
+
+def _spread(rows: list[Row]) -> Row:
+    """Least, greatest and quantiles of the executions, known where each operator ran once."""
+    times = [_total(row) for row in rows if row["count"] == 1]
+    known = [time for time in times if time is not None]
+    if len(known) < len(rows):
+        return dict.fromkeys(_UNKNOWN)
+    return dict(zip(_UNKNOWN, (min(known), max(known), quantile(known, 50), quantile(known, 90)), strict=True))
 
 
 def _with_shares(rows: list[Row]) -> list[Row]:

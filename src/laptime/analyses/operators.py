@@ -16,7 +16,8 @@ import pyarrow as pa
 from laptime.analyses.averages import quantile
 from laptime.analyses.call_sites import OpTree, op_rows, sources_of
 from laptime.analyses.device import device_rows, launch_of
-from laptime.analyses.op_totals import Groups, merged, totals_by_group
+from laptime.analyses.footprints import FOOTPRINT
+from laptime.analyses.op_totals import Groups, merged, sides_of_totals, totals_by_group
 from laptime.analyses.processors import is_from_events, processor_of, processor_of_slices
 from laptime.analyses.selection import Selection, select
 from laptime.errors import LaptimeError
@@ -42,7 +43,10 @@ COLUMNS = (
     "name",
     "op_type",
     "device_kind",
+    *FOOTPRINT,
+    "input_dtypes",
 )
+"""What rows can be chosen and sorted by; the last ones stand in `info`, where the source tells them."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,11 @@ def operator_table(
     `subgraph` keeps the operators of one subgraph (Default, Gradients), where the source tells them apart.
     """
     rows = device_rows(trace)
-    if not len(rows) and trace.table("op_totals").row_count and by not in ("kernel", "source"):
-        return _table(by, "device", totals_by_group(trace, *groups_of_ops(trace, by), subgraph=subgraph), selection)
+    sides = sides_of_totals(trace) if by not in ("kernel", "source") and not len(rows) else set()
+    side = on or ("device" if "device" in sides else "host")
+    if side in sides:
+        sums = totals_by_group(trace, *groups_of_ops(trace, by), subgraph=subgraph, side=side)
+        return _table(by, side, sums, selection)
     where = on or ("device" if len(rows) else "host")
     if by == "kernel" and where == "host":
         raise LaptimeError(

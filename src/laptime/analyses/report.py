@@ -58,6 +58,7 @@ def rank_report(trace: Trace) -> dict[str, object]:
     devices, together = device_times(trace)
     budgets = step_budgets(trace)
     steps = _steps(trace, budgets)
+    top_ops = operator_table(trace, by="name", selection=_TOP)
     return {
         "rank": trace.rank,
         "source": trace.source,
@@ -69,7 +70,8 @@ def rank_report(trace: Trace) -> dict[str, object]:
         "host": _host(trace, has_device=together is not None),
         "step_summary": step_summary(steps, budgets, skip_first=bool(trace.meta.get("first_step_without_begin"))),
         "steps": steps,
-        "top_ops": operator_table(trace, by="name", selection=_TOP).rows,
+        "top_ops": top_ops.rows,
+        "top_ops_on": top_ops.on,
         "top_syncs": waits(trace, has_device=together is not None)[:TOP_OPS],
         "top_kernels": operator_table(trace, by="kernel", selection=_TOP).rows if together else [],
     }

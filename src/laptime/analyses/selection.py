@@ -6,6 +6,7 @@ lowest. Pages are counted from 0; the size is that of the filtered rows, before 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,6 +25,9 @@ class Selection:
     """Column -> texts that its value must not be."""
     contains: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Column -> texts of which its value must contain one."""
+    at_least: Mapping[str, float] = field(default_factory=dict)
+    at_most: Mapping[str, float] = field(default_factory=dict)
+    """Column -> bounds of its number; what is unknown lies within none."""
     sort: str | None = None
     ascending: bool = False
     limit: int | None = None
@@ -42,8 +46,9 @@ def select(rows: Sequence[Row], wanted: Selection) -> Selected:
     """Filters, sorts and pages. Raises LaptimeError for unknown columns and for sorting by what has no order."""
     if not rows:
         return Selected([], 0)
-    for column in (*wanted.one_of, *wanted.none_of, *wanted.contains, *([wanted.sort] if wanted.sort else [])):
-        if column not in rows[0]:
+    texts, bounds = (wanted.one_of, wanted.none_of, wanted.contains), (wanted.at_least, wanted.at_most)
+    for column in (*(key for part in (*texts, *bounds) for key in part), *([wanted.sort] if wanted.sort else [])):
+        if column not in rows[0] and not any(column in _details(row) for row in rows):
             raise LaptimeError(f"no column {column}", where="filter or sort", remedy=f"columns: {', '.join(rows[0])}")
     kept = [row for row in rows if _matches(row, wanted)]
     if wanted.sort is not None:
@@ -55,10 +60,30 @@ def select(rows: Sequence[Row], wanted: Selection) -> Selected:
 
 def _matches(row: Row, wanted: Selection) -> bool:
     return (
-        all(_text(row[column]) in _folded(texts) for column, texts in wanted.one_of.items())
-        and all(_text(row[column]) not in _folded(texts) for column, texts in wanted.none_of.items())
-        and all(any(text in _text(row[column]) for text in _folded(texts)) for column, texts in wanted.contains.items())
+        all(_text(_value(row, column)) in _folded(texts) for column, texts in wanted.one_of.items())
+        and all(_text(_value(row, column)) not in _folded(texts) for column, texts in wanted.none_of.items())
+        and all(
+            any(text in _text(_value(row, column)) for text in _folded(texts))
+            for column, texts in wanted.contains.items()
+        )
+        and all(_number(row, column, -math.inf) >= least for column, least in wanted.at_least.items())
+        and all(_number(row, column, math.inf) <= most for column, most in wanted.at_most.items())
     )
+
+
+def _value(row: Row, column: str) -> object:
+    """A column's value; columns that only some sources tell stand in `info`."""
+    return row[column] if column in row else _details(row).get(column)
+
+
+def _details(row: Row) -> Row:
+    info = row.get("info")
+    return info if isinstance(info, dict) else {}
+
+
+def _number(row: Row, column: str, unknown: float) -> float:
+    value = _value(row, column)
+    return value if isinstance(value, (int, float)) else unknown
 
 
 def _text(value: object) -> str:
@@ -70,18 +95,18 @@ def _folded(texts: Sequence[str]) -> list[str]:
 
 
 def _sorted(rows: list[Row], column: str, *, ascending: bool) -> list[Row]:
-    if any(isinstance(row[column], (dict, list)) for row in rows):
+    if any(isinstance(_value(row, column), (dict, list)) for row in rows):
         raise LaptimeError(f"{column} has no order", where="sort", remedy="sort by another column")
-    unknown = [row for row in rows if row[column] is None]
-    known = [row for row in rows if row[column] is not None]
+    unknown = [row for row in rows if _value(row, column) is None]
+    known = [row for row in rows if _value(row, column) is not None]
     known.sort(key=lambda row: str(row.get("name")))
-    known.sort(key=lambda row: _key(row[column]), reverse=not ascending and not _is_text(known, column))
+    known.sort(key=lambda row: _key(_value(row, column)), reverse=not ascending and not _is_text(known, column))
     return unknown + known if ascending else known + unknown
 
 
 def _is_text(rows: list[Row], column: str) -> bool:
     """Texts are sorted A to Z unless asked otherwise; numbers greatest first."""
-    return bool(rows) and isinstance(rows[0][column], str)
+    return bool(rows) and isinstance(_value(rows[0], column), str)
 
 
 def _key(value: object) -> tuple[str, float, str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from laptime.cli import doctor, export, importing, op, pipeline, prof, report, runs, shell, sql, step
+from laptime.cli import doctor, export, importing, memory, op, pipeline, prof, report, runs, shell, sql, step
 
 _HELP = """Tells where each training step's time goes.
 
@@ -32,6 +32,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("step", step.command, "Interval, forward+backward and tail of each step."),
     ("op", op.command, "Time by operator, kernel, module, shape or source line."),
     ("pipeline", pipeline.command, "Whether training waits for data, and why."),
+    ("memory", memory.command, "Memory over time, its peak and what lives then."),
     ("runs", runs.command, "List or forget imported runs."),
     ("import", importing.command, "Read a recording, so that later commands open it at once."),
     ("export", export.command, "Write Chrome JSON for Perfetto, or a table as CSV."),

@@ -1,14 +1,19 @@
-"""`laptime export`: tables as CSV, traces as Chrome JSON for Perfetto and other tools."""
+"""`laptime export`: tables as CSV, traces as Chrome JSON for Perfetto and other tools, memory as a drawing."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from laptime.cli.options import ExportRankOption, PathArgument, WorkspaceOption, open_path, open_trace, say
 from laptime.model.vocabulary import TABLES
+
+if TYPE_CHECKING:
+    from laptime.model.trace import Trace
+
+FORMATS = ("chrome_timeline.json", "memory_flow.svg", "csv")
 
 
 def command(
@@ -19,30 +24,55 @@ def command(
     table: Annotated[
         str | None, typer.Option("--table", help=f"Table to write as CSV: {', '.join(TABLES)}.", show_default=False)
     ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help=f"{', '.join(FORMATS)}; default: told by the file's name.", show_default=False),
+    ] = None,
     rank: ExportRankOption = None,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Write a trace as Chrome JSON, which Perfetto opens, or one of its tables as CSV.
+    """Write a trace as Chrome JSON, which Perfetto opens, its memory as a drawing, or one of its tables as CSV.
 
     In the Chrome JSON slices of one row only nest or follow, overlaps have rows of their own; it imports back equal.
+    The drawing shows which block lies where and how long, in any browser.
 
     \b
     Examples:
       laptime export DIR -o rank0.json.gz --rank 0
+      laptime export DIR -o memory_flow.svg
       laptime export DIR --table slices -o slices.csv.zst
     """
     if table is not None and table not in TABLES:
         raise typer.BadParameter(f"{table!r} is none of: {', '.join(TABLES)}", param_hint="--table")
-    if table is None and ".csv" in output.suffixes:
-        raise typer.BadParameter("a CSV file holds one table; name it", param_hint="--table")
-    if table is None:
-        from laptime.exports.chrome import write_chrome
-
-        _, trace = open_trace(path, workspace, rank)
-        write_chrome(trace, output)
-    else:
+    form = form or _form_of(output, table)
+    if form not in FORMATS:
+        raise typer.BadParameter(f"{form!r} is none of: {', '.join(FORMATS)}", param_hint="--format")
+    if (form == "csv") != (table is not None):
+        raise typer.BadParameter("a CSV file holds one table; name it, and no other file does", param_hint="--table")
+    if table is not None:
         from laptime.exports.csv import write_csv
 
         run = open_path(path, workspace)
         write_csv(run if rank is None else run.trace_of(rank), table, output)
+    else:
+        _, trace = open_trace(path, workspace, rank)
+        _write(trace, form, output)
     say(f"wrote {output} ({output.stat().st_size:,} bytes)")
+
+
+def _form_of(output: Path, table: str | None) -> str:
+    """Format that a file's name tells."""
+    if table is not None or ".csv" in output.suffixes:
+        return "csv"
+    return "memory_flow.svg" if ".svg" in output.suffixes else "chrome_timeline.json"
+
+
+def _write(trace: Trace, form: str, output: Path) -> None:
+    if form == "memory_flow.svg":
+        from laptime.exports.memory_flow import write_memory_flow
+
+        write_memory_flow(trace, output)
+    else:
+        from laptime.exports.chrome import write_chrome
+
+        write_chrome(trace, output)

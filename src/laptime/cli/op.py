@@ -22,6 +22,15 @@ _TORCH_SORTS = {
     "cuda_time": ("device", "mean_ns"),
 }
 """Names that torch's key_averages().table(sort_by=...) takes: where, and our column."""
+_MEGENGINE_SORTS = {
+    "time": (None, "self_ns"),
+    "computation": (None, "computation_flo"),
+    "flops": (None, "flo_per_s"),
+    "memory": (None, "memory_bytes"),
+    "bandwidth": (None, "bytes_per_s"),
+}
+"""Names that MegEngine's profile_analyze --order-by takes."""
+_SORTS: dict[str, tuple[str | None, str]] = {**_TORCH_SORTS, **_MEGENGINE_SORTS}
 
 
 def command(
@@ -34,7 +43,8 @@ def command(
         typer.Option("--on", help="device or host; default: the device where there is one.", show_default=False),
     ] = None,
     sort: Annotated[
-        str, typer.Option("--sort", help="A column, or one of torch's names (cuda_time_total, ...).")
+        str,
+        typer.Option("--sort", help="A column, or one of torch's or MegEngine's names (cuda_time_total, flops, ...)."),
     ] = "self_ns",
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Rows to show; all with --json, else 30.", show_default=False)
@@ -55,6 +65,14 @@ def command(
         list[str] | None,
         typer.Option("--not-in", metavar="COL=A,B", help="Rows whose column is none of these.", show_default=False),
     ] = None,
+    at_least: Annotated[
+        list[str] | None,
+        typer.Option("--at-least", metavar="COL=N", help="Rows whose column is N or more.", show_default=False),
+    ] = None,
+    at_most: Annotated[
+        list[str] | None,
+        typer.Option("--at-most", metavar="COL=N", help="Rows whose column is N or less.", show_default=False),
+    ] = None,
     subgraph: Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")] = "all",
     rank: RankOption = None,
     as_json: JsonOption = False,
@@ -71,14 +89,16 @@ def command(
     from laptime.analyses.operators import COLUMNS, GROUPINGS, operator_table
     from laptime.analyses.selection import Selection
 
-    where, column = _TORCH_SORTS.get(sort.replace("-", "_"), (None, sort.replace("-", "_")))
+    where, column = _SORTS.get(sort.replace("-", "_"), (None, sort.replace("-", "_")))
     one_of_these(by, GROUPINGS, "--by")
     one_of_these(on, ("device", "host", None), "--on")
-    one_of_these(column, COLUMNS, "--sort", also=tuple(_TORCH_SORTS))
+    one_of_these(column, COLUMNS, "--sort", also=tuple(_SORTS))
     selection = Selection(
         one_of=conditions(one_of, "--in", COLUMNS),
         none_of=conditions(none_of, "--not-in", COLUMNS),
         contains=conditions(contains, "--filter", COLUMNS),
+        at_least=_bounds(at_least, "--at-least", COLUMNS),
+        at_most=_bounds(at_most, "--at-most", COLUMNS),
         sort=column,
         ascending=ascending,
         limit=limit or (None if as_json else 30),
@@ -93,4 +113,16 @@ def command(
         return
     from laptime.cli.op_page import show
 
-    show(table, path=run.path, rank=rank_text(run, trace))
+    chosen = bool(contains or one_of or none_of or at_least or at_most)
+    show(table, path=run.path, rank=rank_text(run, trace), chosen=chosen)
+
+
+def _bounds(texts: list[str] | None, option: str, columns: tuple[str, ...]) -> dict[str, float]:
+    """`COL=N` options by column."""
+    bounds = {}
+    for column, parts in conditions(texts, option, columns).items():
+        try:
+            bounds[column] = float(parts[-1])
+        except ValueError as error:
+            raise typer.BadParameter(f"{parts[-1]!r} is no number", param_hint=option) from error
+    return bounds

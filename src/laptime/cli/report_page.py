@@ -198,9 +198,12 @@ def _extreme(value: int, column: list[int]) -> str:
 
 
 def _show_top(page: Console, rank: Json) -> None:
-    device = rank["device_total"] is not None
     for title, rows, share in (
-        ("Operators by device time" if device else "Operators by own host time", rank["top_ops"], "share"),
+        (
+            "Operators by device time" if rank["top_ops_on"] == "device" else "Operators by own host time",
+            rank["top_ops"],
+            "share",
+        ),
         ("Kernels", rank["top_kernels"], "share"),
     ):
         if not rows:

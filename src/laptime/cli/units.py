@@ -5,6 +5,8 @@ from __future__ import annotations
 _TIME_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
 _SIZE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
+_THOUSANDS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
 
 def time_text(ns: int | None) -> str:
     """`77.4 ms`; a dash for unknown."""
@@ -24,6 +26,16 @@ def size_text(count: int | None) -> str:
         if abs(count) >= size:
             return f"{_three_digits(count / size)} {unit}"
     return f"{count} B"
+
+
+def quantity_text(value: float | None) -> str:
+    """`1.21 G`, by thousands; a dash for unknown."""
+    if value is None:
+        return "-"
+    for size, unit in _THOUSANDS:
+        if abs(value) >= size:
+            return f"{_three_digits(value / size)} {unit}"
+    return f"{value:.0f}"
 
 
 def count_text(count: int | None) -> str:

@@ -17,6 +17,8 @@ from laptime.importers.chrome import ChromeJson, TorchKineto
 from laptime.importers.decoders import Decoders, interrupts_held
 from laptime.importers.keys import run_key, trace_key
 from laptime.importers.megengine import MegEngineTimeline
+from laptime.importers.megengine_memory_flow import MegEngineMemoryFlow
+from laptime.importers.megengine_static import MegEngineStatic
 from laptime.importers.mindinsight import MindInsightFolder
 from laptime.importers.mindspore_cpu import MindSporeCpu
 from laptime.importers.msprof import Msprof
@@ -52,12 +54,15 @@ IMPORTERS: tuple[Importer, ...] = (
     Msprof(),
     AscendJob(),
     MegEngineTimeline(),
+    MegEngineMemoryFlow(),
+    MegEngineStatic(),
     TorchKineto(),
     ChromeJson(),
 )
 """Special before general."""
 _WHAT_IS_READ = (
-    "give a trace of torch.profiler or Chrome trace events (JSON), or a profile folder of Ascend or MindSpore"
+    "give a trace of torch.profiler or Chrome trace events (JSON), a profile folder of Ascend or MindSpore, or "
+    "MegEngine's memory_flow.svg or graph profile"
 )
 
 

@@ -81,6 +81,16 @@ _MEMORY_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "device_type": (np.int64, NULL),
     "device_id": (np.int64, NULL),
 }
+_ALLOCATION_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
+    "device": (np.int32, -1),
+    "address": (np.int64, NULL),
+    "size": (np.int64, 0),
+    "start": (np.int64, NULL),
+    "end": (np.int64, NULL),
+    "name": (np.int32, -1),
+    "op": (np.int32, -1),
+    "layout": (np.int32, -1),
+}
 _COUNTER_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "track": (np.int32, 0),
     "ts": (np.int64, NULL),
@@ -192,6 +202,8 @@ class TraceBuilder:
         self.executor_tracks: list[int] = []
         """Tracks of threads that execute what the main thread calls, and launch for it."""
         self.memory_events = Rows(_MEMORY_COLUMNS)
+        self.allocations = Rows(_ALLOCATION_COLUMNS)
+        """Lives of memory blocks that the source itself tells; `device`, `name` and `layout` are codes of `names`."""
         self.counters = Rows(_COUNTER_COLUMNS)
         self._places: dict[tuple[str, str], int] = {}
         self.ops: list[Op] = []
@@ -199,7 +211,9 @@ class TraceBuilder:
         self.steps: list[GivenStep] = []
         """Steps that the source itself tells; empty where markers or repetition tell them."""
         self.op_totals: list[tuple[int, int | None, int | None, int | None]] = []
-        """(op, count, total_ns, mean_ns) each, where the source has only sums."""
+        """(op, count, total_ns, mean_ns) each, where the source has only sums of device time."""
+        self.host_op_totals: list[tuple[int, int | None, int | None, int | None]] = []
+        """The same of host time."""
         self.queue_samples: list[dict[str, object]] = []
         self.pipeline_ops: list[dict[str, object]] = []
         """Rows of the tables of these names."""

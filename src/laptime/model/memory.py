@@ -100,6 +100,8 @@ def allocations_table(events: dict[str, Column], slices: Assembled, names: list[
             "slice_id": slice_id if slice_id >= 0 else None,
             "free_slice_id": freeing if freeing >= 0 else None,
             "name": _owner_name(int(events["name"][event]), slice_id, slices, names),
+            "op_id": None,
+            "layout": None,
         }
         for key, value in row.items():
             table[key].append(value)
@@ -124,4 +126,6 @@ _COLUMNS = (
     "slice_id",
     "free_slice_id",
     "name",
+    "op_id",
+    "layout",
 )

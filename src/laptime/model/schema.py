@@ -89,6 +89,8 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("slice_id", pa.int64()),
             ("free_slice_id", pa.int64()),
             ("name", _STRING),
+            ("op_id", pa.int32()),
+            ("layout", _STRING),
         ]
     ),
     "steps": pa.schema(
@@ -113,6 +115,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("count", pa.int64()),
             ("total_ns", pa.int64()),
             ("mean_ns", pa.int64()),
+            ("side", _STRING),
         ]
     ),
     "queue_samples": pa.schema(

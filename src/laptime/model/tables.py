@@ -66,7 +66,7 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         "instants": _instants(builder, spool, place, slices.origin_ns),
         "flows": _flows(flows),
         "counters": _counters(builder, place, slices.origin_ns),
-        "allocations": pa.table(allocations_table(memory, slices, names), SCHEMAS["allocations"]),
+        "allocations": _allocations(builder, memory, slices, operators),
         "steps": _steps(steps),
         "op_totals": _op_totals(builder, operators),
         "queue_samples": pa.Table.from_pylist(builder.queue_samples, SCHEMAS["queue_samples"]),
@@ -206,6 +206,31 @@ def _flows(flows: Flows) -> pa.Table:
     return pa.table(fields, SCHEMAS["flows"])
 
 
+def _allocations(builder: TraceBuilder, events: dict[str, Column], slices: Assembled, operators: Operators) -> pa.Table:
+    """Lives made of allocations and frees, then those that the source told."""
+    names = builder.names.texts
+    paired = pa.table(allocations_table(events, slices, names), SCHEMAS["allocations"])
+    rows = builder.allocations.take_all()
+    told = {
+        "device": coded(rows["device"], names),
+        "address": nullable(rows["address"], pa.int64()),
+        "size_bytes": rows["size"],
+        **{
+            f"{end}_ns": nullable(np.where(rows[end] == NULL, NULL, rows[end] - slices.origin_ns), pa.int64())
+            for end in ("start", "end")
+        },
+        "name": coded(rows["name"], names),
+        "layout": coded(rows["layout"], names),
+        "op_id": nullable(np.where(rows["op"] < 0, -1, rows["op"] + operators.first_given), pa.int32(), -1),
+    }
+    count = len(rows["size"])
+    columns = [
+        pa.array(told[field.name]).cast(field.type) if field.name in told else pa.nulls(count, field.type)
+        for field in SCHEMAS["allocations"]
+    ]
+    return pa.concat_tables([paired, pa.table(columns, schema=SCHEMAS["allocations"])])
+
+
 def _counters(builder: TraceBuilder, place: CodeArray, origin_ns: int) -> pa.Table:
     rows = _on_clock(builder.counters.take_all(), place, origin_ns)
     order = np.lexsort((rows["ts"], rows["track"]))
@@ -214,7 +239,8 @@ def _counters(builder: TraceBuilder, place: CodeArray, origin_ns: int) -> pa.Tab
 
 
 def _op_totals(builder: TraceBuilder, operators: Operators) -> pa.Table:
-    columns = [list(column) for column in zip(*builder.op_totals, strict=True)] or [[], [], [], []]
+    rows = [(*row, "device") for row in builder.op_totals] + [(*row, "host") for row in builder.host_op_totals]
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], [], []]
     columns[0] = [None if op is None else operators.first_given + op for op in columns[0]]
     return pa.table(columns, schema=SCHEMAS["op_totals"])
 

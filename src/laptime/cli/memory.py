@@ -1,0 +1,37 @@
+"""`laptime memory`: how much memory lives over time, when it is most, and what lives then."""
+
+from __future__ import annotations
+
+from laptime.cli.options import (
+    JsonOption,
+    PathArgument,
+    RankOption,
+    WorkspaceOption,
+    open_trace,
+    print_json,
+    rank_text,
+)
+
+
+def command(
+    path: PathArgument, rank: RankOption = None, as_json: JsonOption = False, workspace: WorkspaceOption = None
+) -> None:
+    """Say how much memory lives over time, when it is most, and which blocks live then.
+
+    \b
+    Examples:
+      laptime memory trace.json.gz
+      laptime memory profile/20574.memory_flow.svg --json
+    """
+    from laptime.analyses.memory import memory
+
+    run, trace = open_trace(path, workspace, rank)
+    result = memory(trace)
+    if as_json:
+        print_json(result.as_json)
+        return
+    from laptime.analyses.recorded import not_recorded
+    from laptime.cli.memory_page import show
+
+    how = next((row["how_to_record"] for row in not_recorded(run) if row["what"] == "memory"), None)
+    show(result, path=run.path, rank=rank_text(run, trace), how_to_record=how)
