@@ -280,3 +280,31 @@ def test_megengine_1_0_has_one_host_thread(unit: float, warned: bool, tmp_path: 
     assert rows(run, "SELECT count(*) AS n FROM flows WHERE kind = 'launch'")[0]["n"] == 2
     messages = [w["message"] for w in report(run)["warnings"]]  # type: ignore[attr-defined]  # JSON
     assert any("milliseconds" in message for message in messages) == warned
+
+
+RECT = (
+    '<rect tag:type="tensor" tag:name="{name}" tag:address="0x10" tag:size="1KB" tag:layout="{{4(1)}} Float32" '
+    'tag:produced="{start}us" tag:erased="{end}us" tag:duration="1us"{group}/>\n'
+)
+
+
+def test_a_drawing_of_memory_beside_the_timeline_is_part_of_it(tmp_path: Path, workspace: Workspace) -> None:
+    """Tensors belong to the execution that made them: group is the number of its operator."""
+    timelines.training_step().write(tmp_path / "77.chrome_timeline.json")
+    tensors = (("fc.MatrixMul:0", 46, 90, ' tag:group="1"'), ("weight", 0, 99, ""))
+    rects = "".join(RECT.format(name=name, start=start, end=end, group=group) for name, start, end, group in tensors)
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:tag="https://megengine.org.cn">\n{rects}</svg>\n'
+    (tmp_path / "77.memory_flow.svg").write_text(svg)
+    run = open_run(tmp_path, workspace=workspace)
+    assert [trace.source for trace in run.traces] == ["77.chrome_timeline.json"]
+    found = rows(
+        run,
+        "SELECT a.name, a.size_bytes, a.start_ns, s.name AS made_by, s.start_ns AS at, o.op_type FROM allocations a "
+        "LEFT JOIN slices s USING (slice_id) LEFT JOIN ops o ON o.op_id = a.op_id ORDER BY a.start_ns DESC",
+    )
+    assert [tuple(row.values()) for row in found] == [
+        ("fc.MatrixMul:0", 1024, 46_000, "MatrixMul", 46_000, "MatrixMul"),
+        ("weight", 1024, 0, None, None, None),
+    ]
+    alone = open_run(tmp_path / "77.memory_flow.svg", workspace=workspace)
+    assert alone.traces[0].meta["format"] == "megengine_memory_flow"

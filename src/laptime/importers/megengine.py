@@ -16,6 +16,7 @@ from laptime.importers.decoders import Decoders
 from laptime.importers.event_lists import read_events
 from laptime.importers.megengine_events import Events, add_counters
 from laptime.importers.megengine_links import Links, backward_pairs, links_of
+from laptime.importers.megengine_memory_flow import read_tensors
 from laptime.importers.megengine_ops import add_operators, call_stacks, type_of
 from laptime.importers.megengine_scopes import Scopes, scopes_of, step_spans, with_forward, with_points
 from laptime.importers.megengine_spans import (
@@ -77,10 +78,13 @@ class MegEngineTimeline:
                 "base_unix_ns": int(local) if isinstance(local, (str, int)) and str(local).isdigit() else None,
             }
         )
-        _build(events, builder)
+        makers = _build(events, builder)
+        for drawing in source.files[1:]:
+            read_tensors(Source(drawing), builder, progress, makers)
 
 
-def _build(events: Events, builder: TraceBuilder) -> None:
+def _build(events: Events, builder: TraceBuilder) -> dict[int, tuple[int, int]]:
+    """Adds everything; returns the operator and the slice of each operator's first execution, by its number."""
     spans = paired_spans(events, builder)
     in_microseconds(spans, events, builder)
     threads = threads_of(events, spans, builder)
@@ -92,7 +96,7 @@ def _build(events: Events, builder: TraceBuilder) -> None:
             {"track": threads.track[instants["place"]], "ts": instants["start"], **_labels(instants)},
         )
     if not len(spans):
-        return
+        return {}
     links = links_of(events, spans, threads, builder)
     scopes = scopes_of(spans, threads, links.executed, builder)
     operators = add_operators(events, spans, links, scopes, builder)
@@ -112,6 +116,11 @@ def _build(events: Events, builder: TraceBuilder) -> None:
     _add_slices(spans, threads, scopes, links, {"op": operators, "call_stack": stacks, "phase": phase}, builder)
     _add_links(links, forward_backward, builder)
     _compare_ratios(last_values, _busy_percent(spans, links.kernels), builder)
+    made = links.executed[::-1]
+    return {
+        number: (op, row)
+        for number, op, row in zip(spans.op[made].tolist(), operators[made].tolist(), made.tolist(), strict=True)
+    }
 
 
 def _labels(columns: dict[str, Column]) -> dict[str, Column]:

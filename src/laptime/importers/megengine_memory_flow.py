@@ -55,15 +55,25 @@ class MegEngineMemoryFlow:
 
     def read(self, source: Source, builder: TraceBuilder, progress: Progress, decoders: Decoders) -> None:
         """Reads all tensors of the drawing."""
-        tensors = _Tensors(builder)
-        with source.open() as stream:
-            damage = _parse(stream, tensors, progress, name=source.name)
-        tensors.flush()
-        if damage is not None:
-            builder.warnings.add("truncated", f"{damage}; {builder.read:,} whole tensors before it are kept")
-        builder.drop("unreadable", tensors.unreadable)
-        builder.warnings.add("other", "tensors whose size or times cannot be read; dropped", tensors.unreadable)
+        read_tensors(source, builder, progress, {})
         builder.meta.update({"format": self.name, "framework": "megengine", "framework_version": None})
+
+
+def read_tensors(
+    source: Source, builder: TraceBuilder, progress: Progress, makers: Mapping[int, tuple[int, int]]
+) -> None:
+    """Adds the tensors of a drawing. `makers`: by the id of an operator that a timeline of the run holds, its code in
+    the builder and the number of its slice in order of adding."""
+    tensors = _Tensors(builder, makers)
+    before = builder.read
+    with source.open() as stream:
+        damage = _parse(stream, tensors, progress, name=source.name)
+    tensors.flush()
+    if damage is not None:
+        whole = builder.read - before
+        builder.warnings.add("truncated", f"{damage}; {whole:,} whole tensors before it are kept")
+    builder.drop("unreadable", tensors.unreadable)
+    builder.warnings.add("other", "tensors whose size or times cannot be read; dropped", tensors.unreadable)
 
 
 def _parse(stream: ByteStream, tensors: _Tensors, progress: Progress, *, name: str) -> str | None:
@@ -132,6 +142,7 @@ class _Tensors:
     """Gathers tensors, and their operators, into a builder."""
 
     builder: TraceBuilder
+    makers: Mapping[int, tuple[int, int]]
     unreadable: int = 0
     _ops: dict[str, int] = field(default_factory=dict)
     _rows: list[tuple[int, ...]] = field(default_factory=list)
@@ -145,6 +156,7 @@ class _Tensors:
             self.unreadable += 1
             return
         names = self.builder.names
+        op, maker = self._op(attributes, attributes.get("tag:name") or "")
         name, device, layout = (attributes.get(f"tag:{key}") for key in ("name", "device", "layout"))
         self._rows.append(
             (
@@ -154,8 +166,9 @@ class _Tensors:
                 produced,
                 erased,
                 names.code(name) if name else -1,
-                self._op(attributes, name or ""),
+                op,
                 -1 if layout is None else names.code(layout),
+                maker,
             )
         )
         if len(self._rows) >= _BLOCK_ROWS:
@@ -165,15 +178,20 @@ class _Tensors:
         """Hands the tensors gathered so far to the builder."""
         if self._rows:
             columns = np.array(self._rows, np.int64).T
-            keys = ("device", "address", "size", "start", "end", "name", "op", "layout")
+            keys = ("device", "address", "size", "start", "end", "name", "op", "layout", "slice")
             self.builder.allocations.append(len(self._rows), dict(zip(keys, columns, strict=True)))
             self._rows.clear()
 
-    def _op(self, attributes: Mapping[str, str], name: str) -> int:
-        """Operator that made the tensor; one for each id, told by the path of scopes in the tensor's name."""
+    def _op(self, attributes: Mapping[str, str], name: str) -> tuple[int, int]:
+        """Operator that made the tensor, and its slice (-1 without a timeline).
+
+        Without a timeline there is one for each id, told by the path of scopes in the tensor's name.
+        """
         group, told = attributes.get("tag:group"), attributes.get("tag:op")
         if group is None and told is None:
-            return -1
+            return -1, -1
+        if group is not None and _ID.match(group) and int(group) in self.makers:
+            return self.makers[int(group)]
         key = f"{told}\n{group}"
         if key not in self._ops:
             full_name = _OUTPUT.sub("", name)
@@ -182,7 +200,7 @@ class _Tensors:
             info = None if group is None else json.dumps({SOURCE_OP_ID: int(group) if _ID.match(group) else group})
             op = Op(title, title, full_name or None, module=module.replace(".", "/") or None, info=info)
             self._ops[key] = self.builder.add_op(op)
-        return self._ops[key]
+        return self._ops[key], -1
 
 
 _BLOCK_ROWS = 1 << 14

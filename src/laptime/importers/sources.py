@@ -11,7 +11,7 @@ import re
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from laptime.importers.streams import ByteStream
 
 HEAD_BYTES = 1 << 20
+_TIMELINE = re.compile(r"(?P<run>.*)\.chrome_timeline\.json(?:\.gz)?\Z", re.DOTALL)
+_DRAWING = re.compile(r"(?P<run>.*)\.memory_flow\.svg(?:\.gz)?\Z", re.DOTALL)
 _IGNORED_NAMES = re.compile(r"^(\.|__MACOSX)")
 
 
@@ -84,7 +86,23 @@ def discover(path: str | os.PathLike[str]) -> list[Source]:
         return list(dict.fromkeys(source for match in matches for source in _sources_of(match)))
     if not found.exists():
         raise LaptimeError("no such file or folder", where=text, remedy="check the path")
-    return _without_claimed(list(_sources_of(found)))
+    return _with_drawings(_without_claimed(list(_sources_of(found))))
+
+
+def _with_drawings(sources: list[Source]) -> list[Source]:
+    """MegEngine draws the memory of a run beside its timeline: both are one recording, named as the timeline."""
+    drawings = {
+        match["run"]: source
+        for source in sources
+        if source.member is None and (match := _DRAWING.match(str(source.path)))
+    }
+    joined = []
+    for source in sources:
+        match = _TIMELINE.match(str(source.path)) if source.member is None else None
+        drawing = drawings.pop(match["run"], None) if match else None
+        joined.append(source if drawing is None else replace(source, files=(source.path, drawing.path)))
+    left = list(drawings.values())
+    return [source for source in joined if source in left or source.files or not _DRAWING.match(str(source.path))]
 
 
 def _without_claimed(sources: list[Source]) -> list[Source]:

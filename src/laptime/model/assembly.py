@@ -48,6 +48,15 @@ class Assembled:
         codes = [KIND_CODE[kind] for kind in DEVICE_WORK]
         return self.on_stream & np.isin(self.columns["kind"], codes)
 
+    def added(self, numbers: IntArray) -> IntArray:
+        """Rows of slices by their number in order of adding; -1 for those that were dropped, and for -1."""
+        added = self.columns.get("added")
+        if added is None:
+            return np.full(len(numbers), -1, np.int64)
+        place = np.full(max(int(added.max(initial=-1)), int(numbers.max(initial=-1))) + 2, -1, np.int64)
+        place[added] = np.arange(len(added))
+        return np.asarray(place[numbers])  # -1: the last place, which no slice has
+
     @property
     def nest(self) -> nesting.Nest:
         """For looking up what was open at a time."""

@@ -90,6 +90,7 @@ _ALLOCATION_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "name": (np.int32, -1),
     "op": (np.int32, -1),
     "layout": (np.int32, -1),
+    "slice": (np.int64, -1),
 }
 _COUNTER_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "track": (np.int32, 0),
@@ -203,7 +204,11 @@ class TraceBuilder:
         """Tracks of threads that execute what the main thread calls, and launch for it."""
         self.memory_events = Rows(_MEMORY_COLUMNS)
         self.allocations = Rows(_ALLOCATION_COLUMNS)
-        """Lives of memory blocks that the source itself tells; `device`, `name` and `layout` are codes of `names`."""
+        """Lives of memory blocks that the source itself tells.
+
+        `device`, `name` and `layout` are codes of `names`; `slice` is the number in order of adding of the slice that
+        allocated the block.
+        """
         self.counters = Rows(_COUNTER_COLUMNS)
         self._places: dict[tuple[str, str], int] = {}
         self.ops: list[Op] = []

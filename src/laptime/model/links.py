@@ -57,10 +57,7 @@ def link(
 
 def _given(slices: Assembled, given: dict[str, Column]) -> Flows:
     """Links between slices that are kept."""
-    added = slices.columns["added"]
-    place = np.full(max(int(added.max(initial=-1)), int(given["from"].max()), int(given["to"].max())) + 1, -1, np.int64)
-    place[added] = np.arange(len(added))
-    from_id, to_id = place[given["from"]], place[given["to"]]
+    from_id, to_id = (slices.added(given[side]) for side in ("from", "to"))
     known = (from_id >= 0) & (to_id >= 0)
     return Flows(from_id[known], to_id[known], np.array(FLOW_KINDS)[given["kind"][known]])
 

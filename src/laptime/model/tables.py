@@ -221,6 +221,7 @@ def _allocations(builder: TraceBuilder, events: dict[str, Column], slices: Assem
         },
         "name": coded(rows["name"], names),
         "layout": coded(rows["layout"], names),
+        "slice_id": nullable(slices.added(rows["slice"]), pa.int64(), -1),
         "op_id": nullable(np.where(rows["op"] < 0, -1, rows["op"] + operators.first_given), pa.int32(), -1),
     }
     count = len(rows["size"])
