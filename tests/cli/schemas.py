@@ -141,6 +141,7 @@ REPORT = {
         "framework_version": TEXT,
         "world_size": (int, None),
         "ranks": [(int, None)],
+        "pipeline_stages": (dict, None),
     },
     "ranks": [REPORT_RANK],
     "findings": [dict],

@@ -314,11 +314,24 @@ def test_cluster(corpus: Path, workspace: Workspace, rank: int) -> None:
     assert hccl["mean"]["wait_ns"] / MS == pytest.approx(wait, abs=1e-3)
 
 
+def test_shares_of_pipeline_stages(corpus: Path, workspace: Workspace) -> None:
+    """The stored averages are of a longer run: what the steps give is shown, and the difference is told."""
+    result: Any = report(_open(corpus, "cluster_pp2x2_parsed", workspace))
+    stages = result["run"]["pipeline_stages"]
+    assert (stages["stages"], round(100 * stages["between_stages_share"], 2)) == (2, 16.55)
+    assert [round(100 * share, 2) for share in stages["within_stages_shares"]] == [60.34, 29.12]
+    stored = stages["stored"]
+    assert round(100 * stored["between_stages_share"], 2) == 25.82
+    assert [round(100 * share, 2) for share in stored["within_stages_shares"]] == [60.3, 23.44]
+    messages = [row["message"] for row in result["warnings"] if row["code"] == "mismatch"]
+    assert any("25.82 %" in message and "16.55 %" in message for message in messages)
+
+
 def test_cluster_warns_of_averages_from_a_longer_run(corpus: Path, workspace: Workspace) -> None:
     run = _open(corpus, "cluster_pp2x2_parsed", workspace)
     result: Any = report(run)
     assert result["run"]["world_size"] == 4
-    assert _codes(run)["mismatch"] == 8  # step trace and cluster table of each rank
+    assert _codes(run)["mismatch"] == 9  # step trace and cluster table of each rank, shares of all
     assert [_ms(rank["steps"][0]["dur_ns"], 2) for rank in result["ranks"]] == [178.19, 210.37, 2163.85, 2376.13]
     assert all(step["budget"] is None for rank in result["ranks"] for step in rank["steps"])
     for key, expected in (("stored_average", 0.2582), ("mean", 0.1655)):

@@ -15,6 +15,7 @@ from laptime.analyses.device import covered_span, device_rows, device_times, dev
 from laptime.analyses.operators import operator_table
 from laptime.analyses.recorded import not_recorded
 from laptime.analyses.selection import Selection
+from laptime.analyses.stages import pipeline_stages
 from laptime.analyses.syncs import sync_rows, waits
 from laptime.model.trace import Run, Trace
 from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
@@ -33,6 +34,7 @@ def report(run: Run) -> dict[str, object]:
         {**rank_report(trace), "offset_ns": offset} for trace, offset in zip(run.traces, run.offsets_ns, strict=True)
     ]
     first = run.traces[0].meta
+    stages = pipeline_stages(run)
     return {
         "schema_version": SCHEMA_VERSION,
         "run": {
@@ -44,11 +46,12 @@ def report(run: Run) -> dict[str, object]:
                 (t.meta["world_size"] for t in run.traces if t.meta.get("world_size") is not None), None
             ),
             "ranks": [trace.rank for trace in run.traces],
+            "pipeline_stages": stages.as_json() if stages else None,
         },
         "ranks": ranks,
         "findings": [],
         "not_recorded": not_recorded(run),
-        "warnings": _warnings(run),
+        "warnings": _warnings(run) + (stages.warnings if stages else []),
     }
 
 

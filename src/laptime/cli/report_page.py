@@ -67,6 +67,8 @@ def show(report: Json, out: Console | None = None) -> None:
         _show_budget(page, chosen)
     if len(ranks) > 1 and any(rank["step_summary"] for rank in ranks):
         _show_ranks(page, ranks)
+    if report["run"]["pipeline_stages"]:
+        _show_stages(page, report["run"]["pipeline_stages"])
     _show_top(page, chosen)
     _show_syncs(page, chosen)
     _show_notes(page, report)
@@ -188,6 +190,14 @@ def _latest_arrival(ranks: list[Json]) -> str | None:
     if middle - least < _CLEARLY * step:
         return None
     return f"Rank {rank} communicates least ({time_text(least)} against {time_text(middle)}): the others wait for it."
+
+
+def _show_stages(page: Console, stages: Json) -> None:
+    page.print("Pipeline stages, share of the time", style="bold")
+    page.print(f"receiving from another stage, nothing else  {share_text(stages['between_stages_share'], 1)}")
+    for number, share in enumerate(stages["within_stages_shares"], start=1):
+        page.print(f"collectives of stage {number}, nothing else        {share_text(share, 1)}")
+    page.print()
 
 
 def _extreme(value: int, column: list[int]) -> str:
