@@ -198,6 +198,31 @@ def test_stored_ratios_are_checked(tmp_path: Path, workspace: Workspace) -> None
     assert any("-2.3e+12 % (train_time_ratio)" in message for message in messages)
 
 
+def test_without_device_spans_no_budget_is_known(tmp_path: Path, workspace: Workspace) -> None:
+    """profile_device=False: the device worked, but nobody saw it."""
+    line = Timeline()
+    line.begin(INTERPRETER, "step0", 0)
+    line.op(1, "ADD", 1, (2, 3), runs=[])
+    line.span(GPU, "HostToDevice", 4, 5, timelines.tensor_args(3))
+    line.end(INTERPRETER, "step0", 10)
+    result: Any = report(opened(line, tmp_path, workspace))
+    (rank,) = result["ranks"]
+    assert [step["budget"] for step in rank["steps"]] == [None]
+    assert (rank["device_total"]["ops"], rank["device_total"]["compute_ns"]) == (1, None)
+    assert result["not_recorded"][0]["what"] == "device kernels"
+
+
+def test_what_was_not_recorded(tmp_path: Path, workspace: Workspace) -> None:
+    line = Timeline()
+    line.op(1, "ADD", 0, (1, 2), runs=[])
+    line.counter("nr_op_pending", 0, 1.0)
+    line.span(GPU, "HostToDevice", 1, 2)
+    line.events = [event for event in line.events if event["tid"] != GPU]
+    missing: Any = report(opened(line, tmp_path, workspace))["not_recorded"]
+    assert [row["what"] for row in missing] == ["device kernels", "step markers", "call stacks", "memory"]
+    assert any("memory_flow.svg" in row["how_to_record"] for row in missing)
+
+
 def test_ranks_of_a_folder_lie_on_one_clock(tmp_path: Path, workspace: Workspace) -> None:
     early, late = timelines.training_step(), timelines.training_step()
     early.write(tmp_path / "1.chrome_timeline.json")

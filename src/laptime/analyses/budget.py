@@ -53,10 +53,12 @@ class StepSpans:
 
 
 def step_budgets(trace: Trace) -> list[Budget | None]:
-    """Budget of each step; None for a step that the device's record does not cover."""
+    """Budget of each step; None for a step that the device's record does not cover, or whose kernels it left out."""
     steps = StepSpans.of(trace)
     if not len(steps.start):
         return []
+    if trace.meta.get("device_kernels_recorded") is False:
+        return [None] * len(steps.start)
     rows = device_rows(trace)
     rows = rows[trace.slices["dur_ns"][rows] != NULL]
     compile_ns = _compile_ns(trace, steps)

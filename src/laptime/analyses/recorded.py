@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from laptime.model.trace import Run, Trace
@@ -22,7 +23,10 @@ def not_recorded(run: Run) -> list[dict[str, str]]:
 
 
 def _has_device(trace: Trace) -> bool:
-    return "stream" in trace.tracks.objects("kind")
+    if trace.meta.get("device_kernels_recorded") is False and trace.meta.get("framework") == "megengine":
+        return False
+    rows = zip(trace.tracks.objects("kind"), trace.tracks["slice_count"].tolist(), strict=True)
+    return any(kind == "stream" and count for kind, count in rows)
 
 
 def _has_markers(trace: Trace) -> bool:
@@ -38,7 +42,10 @@ def _has_stacks(trace: Trace) -> bool:
 
 
 def _has_memory(trace: Trace) -> bool:
-    return trace.table("allocations").row_count > 0 or trace.table("counters").row_count > 0
+    if trace.table("allocations").row_count:
+        return True
+    tracks = zip(trace.tracks.objects("kind"), trace.tracks.objects("name"), strict=True)
+    return any(kind == "counter" and _MEMORY_COUNTER.search(str(name)) for kind, name in tracks)
 
 
 def _has_launches(trace: Trace) -> bool:
@@ -49,6 +56,7 @@ def _has_queues(trace: Trace) -> bool:
     return trace.table("queue_samples").row_count > 0
 
 
+_MEMORY_COUNTER = re.compile(r"mem|alloc|reserved", re.IGNORECASE)
 _PARTS: tuple[tuple[str, Callable[[Trace], bool]], ...] = (
     ("device kernels", _has_device),
     ("launches of the device kernels", _has_launches),
@@ -66,6 +74,12 @@ _HOW = {
         "input shapes": "torch.profiler.profile(record_shapes=True)",
         "call stacks": "torch.profiler.profile(with_stack=True)",
         "memory": "torch.profiler.profile(profile_memory=True)",
+    },
+    "megengine": {
+        "device kernels": "Profiler(profile_device=True), the default, around training that is not traced by trace()",
+        "step markers": "call profiler.step() at the end of each step, or put each step in scope('step0'), ...",
+        "call stacks": "Profiler(with_backtrace=True)",
+        "memory": "Profiler(format='memory_flow.svg') in a run of its own; Profiler(sample_rate=10) for a curve",
     },
     "mindspore": {
         "device kernels": "profile on an Ascend device with op_time=True",

@@ -99,6 +99,8 @@ def _build(events: Events, builder: TraceBuilder) -> dict[int, tuple[int, int]]:
         return {}
     links = links_of(events, spans, threads, builder)
     scopes = scopes_of(spans, threads, links.executed, builder)
+    if len(links.executed) and not len(links.kernels):
+        builder.meta["device_kernels_recorded"] = False
     operators = add_operators(events, spans, links, scopes, builder)
     forward_backward = _forward_backward(spans, links, scopes, builder)
     stacks = call_stacks(events, spans, links, forward_backward, builder)
