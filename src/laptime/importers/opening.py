@@ -21,8 +21,9 @@ from laptime.importers.mindspore_cpu import MindSporeCpu
 from laptime.importers.msprof import Msprof
 from laptime.importers.progress import Progress, silent
 from laptime.importers.recognised import recognise
-from laptime.importers.sources import Source, discover
+from laptime.importers.sources import Source, discover, twin_notes
 from laptime.importers.streams import USUAL_RATIO
+from laptime.importers.xplane import XPlane
 from laptime.model.builder import TraceBuilder
 from laptime.model.store import read_trace, write_trace
 from laptime.model.tables import build_tables
@@ -50,6 +51,7 @@ IMPORTERS: tuple[Importer, ...] = (
     MindSporeCpu(),
     Msprof(),
     AscendJob(),
+    XPlane(),
     TorchKineto(),
     ChromeJson(),
 )
@@ -90,6 +92,7 @@ def open_run(
             stored = [entry for source in sources if (entry := imports.ensure(source, alone=len(sources) == 1))]
         except LaptimeError as error:
             raise job_fault(Path(path)) or error from error
+    imports.notes += [{"code": "other", "message": note, "count": 1} for note in twin_notes(path, sources)]
     if not stored:
         raise job_fault(Path(path)) or LaptimeError("no recording that laptime reads", where=path, remedy=_WHAT_IS_READ)
     return _stored_run(path, run_key(path, sources), stored, place, imports.notes)

@@ -134,6 +134,8 @@ class GivenStep:
     backward_end_ns: int | None = None
     source: str = "marked"
     """marked or inferred; all steps of a recording alike."""
+    track: int | None = None
+    """Track of the markers, hence the main thread; the same for all steps of a recording."""
 
 
 @dataclass

@@ -117,7 +117,7 @@ def _with_unknown_phases(
     return Steps(step, start, end, label, source, complete, thread, unknown, unknown.copy(), unknown.copy(), window)
 
 
-def given_steps(rows: list[GivenStep], origin_ns: int) -> Steps:
+def given_steps(rows: list[GivenStep], origin_ns: int, track_order: list[int]) -> Steps:
     """Steps that the source itself tells, on the rank's own clock, in order of time."""
     rows = sorted(rows, key=lambda row: row.start_ns)
 
@@ -131,7 +131,7 @@ def given_steps(rows: list[GivenStep], origin_ns: int) -> Steps:
         label=[row.label for row in rows],
         source=rows[0].source,
         complete=np.array([row.complete for row in rows], bool),
-        thread=None,
+        thread=None if rows[0].track is None else track_order.index(rows[0].track),
         forward_start=times([row.forward_start_ns for row in rows]),
         backward_end=times([row.backward_end_ns for row in rows]),
         optimizer_start=np.full(len(rows), NULL, np.int64),

@@ -47,7 +47,7 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
     flows = link(slices, flow_points, builder.categories.texts)
     truncated = any(code == "truncated" for code, _ in builder.warnings.counts)
     if builder.steps:
-        steps = given_steps(builder.steps, slices.origin_ns)
+        steps = given_steps(builder.steps, slices.origin_ns, slices.track_order)
         warn_of_partial(steps, builder.warnings)
     else:
         steps = find_steps(slices, names, builder.warnings, truncated=truncated)
