@@ -16,7 +16,7 @@ from laptime.model.vocabulary import NULL
 
 DOUBLE, UINT64, INT64, STRING, BYTES, REFERENCE = 2, 3, 4, 5, 6, 7
 """Field numbers of a stat's value."""
-_STATS = 4
+_STATS = 4 << 3 | LENGTH
 _CHUNK = 1 << 15
 """Events decoded together: their columns stay in the processor's cache."""
 
@@ -128,77 +128,84 @@ def _decode(buffer: Buffer, starts: IntArray, ends: IntArray, ignored: IntArray)
     at = at[rows]
     while len(rows):
         step = _step(buffer, at, ends[rows])
-        fault[rows[~step.whole]] = True
-        for number, column in columns.items():
-            chosen = np.flatnonzero((step.number == number) & (step.wire == VARINT) & step.whole)
-            column[rows[chosen]] = step.value[chosen].view(np.int64)
-        found = np.flatnonzero((step.number == _STATS) & (step.wire == LENGTH) & step.whole)
-        stats.append((rows[found], step.begin[found], step.end[found]))
-        going = np.flatnonzero(step.whole & (step.end < ends[rows]))
+        if not step.whole.all():
+            fault[rows[~step.whole]] = True
+            kept = np.flatnonzero(step.whole)
+            rows, step = rows[kept], step.chosen(kept)
+        for tag in np.flatnonzero(np.bincount(step.tag)).tolist():
+            own = np.flatnonzero(step.tag == tag)
+            if tag & 7 == VARINT and tag >> 3 in columns:
+                columns[tag >> 3][rows[own]] = step.value[own].view(np.int64)
+            elif tag == _STATS:
+                stats.append((rows[own], step.begin[own], step.end[own]))
+        going = np.flatnonzero(step.end < ends[rows])
         rows, at = rows[going], step.end[going]
     return _whole_events(columns, _stats(buffer, stats, ignored, fault), fault)
 
 
 @dataclass(frozen=True)
 class _Fields:
-    """The next field of many messages."""
+    """The next field of many messages; `tag` is number << 3 | wire type, 0 where the number is above 15."""
 
-    number: IntArray
-    wire: IntArray
+    tag: IntArray
     value: Column
     begin: IntArray
     end: IntArray
     whole: BoolArray
 
+    def chosen(self, rows: IntArray) -> _Fields:
+        """Some of them."""
+        return _Fields(*(column[rows] for column in (self.tag, self.value, self.begin, self.end, self.whole)))
+
 
 def _step(buffer: Buffer, at: IntArray, ends: IntArray) -> _Fields:
     tag = buffer.octets[at].astype(np.int64)
-    tag_size = np.ones(len(at), np.int64)
-    if (tag >= 0x80).any():  # field numbers above 15: none that is known
-        wide, tag_size = buffer.varints(at)
-        tag = np.minimum(wide, np.uint64(1 << 32)).astype(np.int64)
-    begin = at + tag_size
+    begin = at + 1
+    is_wide = tag >= 0x80
+    if is_wide.any():  # field numbers above 15: none that is known
+        wide, size = buffer.varints(at)
+        begin = at + size
+        tag = np.where(is_wide, (wide & np.uint64(7)).astype(np.int64), tag)
     value, size = buffer.varints(begin)
-    wire = tag & 7
-    whole = (size > 0) | (wire == FIXED64) | (wire == FIXED32)
     end = begin + size
-    if (wire != VARINT).any():
+    wire = tag & 7
+    whole = (size > 0) & ((tag >= 8) | is_wide)
+    if wire.any():  # not all of them varints
         is_bytes, eight, four = wire == LENGTH, wire == FIXED64, wire == FIXED32
         length = np.minimum(value, np.uint64(1 << 40)).astype(np.int64)
         begin = np.where(is_bytes, end, begin)
         end = np.where(is_bytes, end + length, np.where(eight, begin + 8, np.where(four, begin + 4, end)))
         value = np.where(eight, buffer.words[begin], value) if eight.any() else value
-        whole &= is_bytes | eight | four | (wire == VARINT)
-    whole &= (end <= ends) & (tag_size > 0) & (tag >= 8)
-    return _Fields(tag >> 3, wire, value, begin, end, whole)
+        whole = ((size > 0) | eight | four) & (is_bytes | eight | four | (wire == VARINT)) & ((tag >= 8) | is_wide)
+    return _Fields(tag, value, begin, end, whole & (end <= ends))
 
 
 def _stats(buffer: Buffer, found: list[tuple[IntArray, IntArray, IntArray]], ignored: IntArray, fault: Column) -> Stats:
     """Key and value of each stat; a stat that is not whole makes its event faulty."""
     row, begin, end = (np.concatenate([_NONE, *columns]) for columns in zip(_NO_STATS, *found, strict=True))
-    usual = (buffer.octets[begin] == 8) & (buffer.octets[begin + 1] < 0x80)
-    if len(ignored):
-        dropped = np.zeros(256, bool)
-        dropped[ignored[ignored < 0x80]] = True
-        keep = np.flatnonzero(~(usual & dropped[buffer.octets[begin + 1]]))
-        row, begin, end, usual = row[keep], begin[keep], end[keep], usual[keep]
+    dropped = np.zeros(256, bool)
+    dropped[ignored[ignored < 0x80]] = True
+    keep = np.flatnonzero((buffer.octets[begin] != _KEY) | ~dropped[buffer.octets[begin + 1]])
+    row, begin, end = row[keep], begin[keep], end[keep]
     order = np.argsort(row, kind="stable")
     row, begin, end = row[order], begin[order], end[order]
-    key, kind = np.zeros(len(row), np.int64), np.zeros(len(row), np.int64)
+    kind = np.zeros(len(row), np.int64)
     value, text = np.zeros(len(row), np.uint64), np.zeros(len(row), np.int64)
+    usual = (buffer.octets[begin] == _KEY) & (buffer.octets[begin + 1] < 0x80) & (begin + 2 <= end)
+    key = np.where(usual, buffer.octets[begin + 1], 0).astype(np.int64)
+    begin = np.where(usual, begin + 2, begin)
     todo = np.flatnonzero(begin < end)
     at = begin[todo]
     while len(todo):
         step = _step(buffer, at, end[todo])
         fault[row[todo[~step.whole]]] = True
-        is_key = step.whole & (step.number == 1) & (step.wire == VARINT)
+        is_key = step.whole & (step.tag == _KEY)
         key[todo[is_key]] = step.value[is_key].view(np.int64)
-        is_value = step.whole & (step.number >= DOUBLE) & (step.number <= REFERENCE)
-        is_value &= step.wire == _WIRE_OF[np.clip(step.number, 0, REFERENCE)]
-        kind[todo[is_value]] = step.number[is_value]
-        is_text = step.wire == LENGTH
-        value[todo[is_value]] = np.where(is_text, (step.end - step.begin).astype(np.uint64), step.value)[is_value]
-        text[todo[is_value]] = step.begin[is_value]
+        own = np.flatnonzero(step.whole & _IS_VALUE[step.tag])
+        is_text = (step.tag[own] & 7) == LENGTH
+        kind[todo[own]] = step.tag[own] >> 3
+        value[todo[own]] = np.where(is_text, (step.end - step.begin)[own].astype(np.uint64), step.value[own])
+        text[todo[own]] = step.begin[own]
         going = np.flatnonzero(step.whole & (step.end < end[todo]))
         todo, at = todo[going], step.end[going]
     stats = Stats(row, key, kind, value, text)
@@ -206,8 +213,10 @@ def _stats(buffer: Buffer, found: list[tuple[IntArray, IntArray, IntArray]], ign
 
 
 _NO_STATS = (_NONE, _NONE, _NONE)
-_WIRE_OF = np.array([-1, VARINT, FIXED64, VARINT, VARINT, LENGTH, LENGTH, VARINT], np.int64)
-"""Wire type by field number of XStat."""
+_KEY = 1 << 3 | VARINT
+_IS_VALUE = np.zeros(0x80, bool)
+_IS_VALUE[[DOUBLE << 3 | FIXED64, STRING << 3 | LENGTH, BYTES << 3 | LENGTH]] = True
+_IS_VALUE[[UINT64 << 3, INT64 << 3, REFERENCE << 3]] = True
 
 
 def _whole_events(columns: dict[int, IntArray], stats: Stats, fault: BoolArray) -> Events:

@@ -21,8 +21,8 @@ from laptime.model.builder import BASE_KIND_CODE, Op, TraceBuilder
 from laptime.model.tracks import TrackKey
 from laptime.model.vocabulary import NULL
 
-_INTERNAL = ("_p", "_c", "_pt", "_ct", "_r")
-"""Stats by which XLA links its own threads."""
+_INTERNAL = ("_p", "_c", "_pt", "_ct", "_r", "_a", "_src")
+"""Stats by which XLA links its own threads, and names the place in its own source."""
 _TEXTS = (*OP_STATS, "memcpy_details", "allocator_name")
 _LATEST_PS = 1 << 61
 """26 days: nothing is later in a line, or longer."""

@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from laptime.importers.xplane_chains import EventChains
 from laptime.importers.xplane_events import BYTES, DOUBLE, INT64, REFERENCE, STRING
 from laptime.importers.xplane_wire import LENGTH, VARINT, Damage, Field, field_at, fields, varint_at
 from laptime.model.arrays import IntArray
-
-_EVENT_TAG = 4 << 3 | LENGTH
 
 
 @dataclass(frozen=True)
@@ -159,21 +158,20 @@ def _field_or_line(data: bytes, place: int, end: int, plane: Plane, space: Space
 
 def _line(data: bytes, outer: Field, space: Space | None) -> Line:
     """A line with the places of its whole events; `space` notes where it is damaged."""
-    numbers, names, places = {1: 0, 3: 0}, {2: "", 11: ""}, []
-    place, end, append = outer.start, outer.end, places.append
+    numbers, names = {1: 0, 3: 0}, {2: "", 11: ""}
+    places: list[IntArray] = []
+    chains = EventChains(data, outer.start, outer.end)
+    place = outer.start
     try:
-        while place < end:
-            if data[place] == _EVENT_TAG:  # nearly always: this is the only loop over single events
-                size = data[place + 1] if place + 1 < end else 0x80
-                length, start = (size, place + 2) if size < 0x80 else varint_at(data, place + 1, end)
-                stop = start + length
-                if stop > end:
-                    raise Damage(place)
-                append(place)
-                place = stop
-                continue
-            part = field_at(data, place, end)
-            if part.number in numbers and part.wire == VARINT:
+        while place < outer.end:
+            events, place = chains.follow(place)
+            places.append(events)
+            if place >= outer.end:
+                break
+            part = field_at(data, place, outer.end)
+            if part.number == 4 and part.wire == LENGTH:
+                places.append(np.array([place], np.int64))
+            elif part.number in numbers and part.wire == VARINT:
                 numbers[part.number] = part.signed
             elif part.number in names and part.wire == LENGTH:
                 names[part.number] = _text(data, part)
@@ -181,7 +179,10 @@ def _line(data: bytes, outer: Field, space: Space | None) -> Line:
     except Damage as damage:
         if space is not None:
             space.damage.append(damage.place)
-    return Line(numbers[1], names[11] or names[2], numbers[3], np.array(places, np.int64))
+    return Line(numbers[1], names[11] or names[2], numbers[3], np.concatenate([_NOWHERE, *places]))
+
+
+_NOWHERE = np.empty(0, np.int64)
 
 
 def _add_stat_name(data: bytes, entry: Field, plane: Plane) -> None:

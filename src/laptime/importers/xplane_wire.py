@@ -98,6 +98,9 @@ class Buffer:
 
     def varints(self, places: IntArray) -> tuple[Column, IntArray]:
         """Unsigned values of the varints at the places, and their lengths; length 0 is no varint."""
+        first = self.octets[places]
+        if (first < 0x80).all():
+            return first.astype(np.uint64), np.ones(len(places), np.int64)
         words = self.words[places]
         stops = ~words & _CONTINUES
         lowest = stops & (~stops + _ONE)

@@ -80,11 +80,12 @@ def _nested(columns: dict[str, Column], track_order: list[int], kinds: Column, o
     track, start = columns["track"], columns["start"]
     end = np.where(columns["dur"] == NULL, start, start + columns["dur"]).astype(np.int64)
     laned = np.isin(kinds[track], ["stream", "async", "sync"])
-    parent = nesting.containing_parents(track, start, end)
-    parent[laned] = -1
+    deep, flat = np.flatnonzero(~laned), np.flatnonzero(laned)
+    own = nesting.containing_parents(track[deep], start[deep], end[deep])
+    parent, lane = np.full(len(track), -1, np.int64), np.zeros(len(track), np.int32)
+    parent[deep] = np.where(own >= 0, deep[own], -1) if len(deep) else own
     depth = nesting.depths(parent)
-    lane = nesting.nested_lanes(start, end, parent, track)
-    flat = np.flatnonzero(laned)
+    lane[deep] = nesting.nested_lanes(start[deep], end[deep], own, track[deep])
     lane[flat] = nesting.stream_lanes(start[flat], end[flat], track[flat])
     return Assembled(columns, end, parent, depth, lane, track_order, kinds, origin)
 
