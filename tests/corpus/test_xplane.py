@@ -70,9 +70,7 @@ def test_steps_and_what_is_in_them(case: str, cases: Path, facts: Facts, workspa
         "  AND d.step = s.step) AS compiled FROM steps s ORDER BY s.start_ns"
     ).to_pylist()
     (host,) = (plane for plane in _planes(facts, case) if plane["name"] == "/host:CPU")
-    assert [
-        (row["step"], row["label"], row["dur"] / 1e6, row["load"] / 1e6, row["compiled"]) for row in rows
-    ] == [
+    assert [(row["step"], row["label"], row["dur"] / 1e6, row["load"] / 1e6, row["compiled"]) for row in rows] == [
         (step["step"], step["name"], step["ms"], step["load_batch_ms"], step.get("compile_events", 0))
         for step in host["steps"]
     ]
@@ -134,7 +132,9 @@ def test_a_run_that_recompiles_says_so(cases: Path, workspace: Workspace) -> Non
 
 def test_collectives_of_four_devices(cases: Path, workspace: Workspace) -> None:
     run = _opened(cases, "jax_cpu_dp4", workspace)
-    (row,) = run.sql("SELECT count(*) AS n, sum(dur_ns)::BIGINT AS total FROM slices WHERE kind = 'communication'").to_pylist()
+    (row,) = run.sql(
+        "SELECT count(*) AS n, sum(dur_ns)::BIGINT AS total FROM slices WHERE kind = 'communication'"
+    ).to_pylist()
     assert (row["n"], round(row["total"] / 1e6, 1)) == (32, 357.5)
     (rank,) = report(run)["ranks"]
     assert rank["device_total"]["communication_ns"] > 0

@@ -14,6 +14,7 @@ from itertools import islice
 from laptime.importers.categories import chrome_meaning, kineto_meaning
 from laptime.importers.decoders import Decoders
 from laptime.importers.decoding import Decoded
+from laptime.importers.event_cap import warn_of_cap
 from laptime.importers.feeding import Feeder
 from laptime.importers.framing import Block, EventFile, header_fields
 from laptime.importers.progress import Progress
@@ -52,6 +53,7 @@ class ChromeJson:
             file = EventFile(stream, name=source.name)
             decoded = decoders.decode(file, inflated_bytes=stream.inflated_size)
             self._read_events(file, decoded, stream, builder, progress)
+        warn_of_cap(builder)
         builder.meta.update({"format": self.name, "framework": self.framework, "framework_version": None})
         if builder.meta.get("rank") is None:
             builder.meta["rank"] = rank_in_name(source)

@@ -92,7 +92,7 @@ class _Feed:
     def pour(self, progress: Progress) -> None:
         """All planes; those of devices first, whose names memory is told by."""
         names = {str(self._devices[plane.name]): device_name(plane) for plane in self._space.planes if is_device(plane)}
-        self._builder.meta["device_names"] = names
+        self._builder.meta["device_names"] = names or {"0": "CPU"}
         for done, plane in enumerate(self._space.planes):
             progress(done, len(self._space.planes))
             if is_device(plane) or is_host(plane):
@@ -111,9 +111,7 @@ class _Feed:
             self._builder.warnings.add("unknown_events", f"events of the plane {plane.name!r}; not shown", count)
 
     def _pour_plane(self, plane: Plane) -> None:
-        reader = PlaneReader(
-            plane, self._buffer, self._modules, self._builder, host_is_device=not self._devices
-        )
+        reader = PlaneReader(plane, self._buffer, self._modules, self._builder, host_is_device=not self._devices)
         for line in plane.lines:
             if is_device(plane):
                 place = device_place(plane, line, self._devices[plane.name])

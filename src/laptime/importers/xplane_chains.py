@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from laptime.importers.xplane_wire import LENGTH, VARINT
-from laptime.model.arrays import IntArray
+from laptime.model.arrays import Column, IntArray
 
 _EVENT, _METADATA, _OFFSET = 4 << 3 | LENGTH, 1 << 3 | VARINT, 2 << 3 | VARINT
 _LOOKED_AT = 6
@@ -41,7 +41,7 @@ class EventChains:
         return self._begin[first : last + 1], stop
 
 
-def _candidates(octets: IntArray) -> IntArray:
+def _candidates(octets: Column) -> IntArray:
     """Places of an event's tag, length of one or two bytes, id of one or two bytes, offset's tag."""
     if len(octets) <= _LOOKED_AT:
         return np.empty(0, np.int64)
@@ -54,7 +54,7 @@ def _candidates(octets: IntArray) -> IntArray:
     return np.flatnonzero((octets[:size] == _EVENT) & fits)
 
 
-def _ends(octets: IntArray, begins: IntArray) -> IntArray:
+def _ends(octets: Column, begins: IntArray) -> IntArray:
     """Where each candidate ends; a length of more than two bytes is left to the caller by an end that none follows."""
     first = octets[begins + 1].astype(np.int64)
     second = octets[begins + 2].astype(np.int64)

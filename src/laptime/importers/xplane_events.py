@@ -80,8 +80,9 @@ class Events:
         rows, place = np.flatnonzero(keep), np.cumsum(keep) - 1
         stats = self.stats.chosen(np.flatnonzero(keep[self.stats.row]))
         stats = replace(stats, row=place[stats.row])
-        columns = (self.metadata, self.offset_ps, self.duration_ps, self.occurrences)
-        return Events(*(column[rows] for column in columns), stats, self.bad)
+        return Events(
+            self.metadata[rows], self.offset_ps[rows], self.duration_ps[rows], self.occurrences[rows], stats, self.bad
+        )
 
 
 def decode_events(buffer: Buffer, places: IntArray, ignored: IntArray) -> Events:
@@ -100,14 +101,23 @@ def _joined(parts: list[Events]) -> Events:
     if len(parts) == 1:
         return parts[0]
     counts = np.cumsum([0, *(len(part) for part in parts)])
-    names = ("metadata", "offset_ps", "duration_ps", "occurrences")
-    columns = [np.concatenate([_NONE, *(getattr(part, name) for part in parts)]) for name in names]
+
+    def column(name: str) -> IntArray:
+        return np.concatenate([_NONE, *(getattr(part, name) for part in parts)])
+
+    def stat(name: str) -> Column:
+        return np.concatenate([getattr(part.stats, name) for part in parts]) if parts else _NONE.astype(np.uint64)
+
     rows = [part.stats.row + first for part, first in zip(parts, counts.tolist(), strict=False)]
-    stats = [
-        np.concatenate([_NONE.astype(dtype), *(getattr(part.stats, name) for part in parts)])
-        for name, dtype in (("key", np.int64), ("kind", np.int64), ("value", np.uint64), ("begin", np.int64))
-    ]
-    return Events(*columns, Stats(np.concatenate([_NONE, *rows]), *stats), sum(part.bad for part in parts))
+    stats = Stats(np.concatenate([_NONE, *rows]), stat("key"), stat("kind"), stat("value"), stat("begin"))
+    return Events(
+        column("metadata"),
+        column("offset_ps"),
+        column("duration_ps"),
+        column("occurrences"),
+        stats,
+        sum(part.bad for part in parts),
+    )
 
 
 _NONE = np.empty(0, np.int64)
@@ -155,7 +165,7 @@ class _Fields:
 
     def chosen(self, rows: IntArray) -> _Fields:
         """Some of them."""
-        return _Fields(*(column[rows] for column in (self.tag, self.value, self.begin, self.end, self.whole)))
+        return _Fields(self.tag[rows], self.value[rows], self.begin[rows], self.end[rows], self.whole[rows])
 
 
 def _step(buffer: Buffer, at: IntArray, ends: IntArray) -> _Fields:

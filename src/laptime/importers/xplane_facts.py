@@ -6,6 +6,7 @@ import re
 
 from laptime.importers.chrome import rank_in_name
 from laptime.importers.sources import Source
+from laptime.importers.xplane_lines import is_device
 from laptime.importers.xplane_space import Plane, Space
 from laptime.model.builder import TraceBuilder
 
@@ -29,6 +30,7 @@ def facts_of(space: Space, source: Source, builder: TraceBuilder) -> dict[str, o
         "framework_version": jax if isinstance(jax, str) else None,
         "rank": _rank(source),
         "world_size": None,
+        "records_launches": any(plane.stat_key("correlation_id") >= 0 for plane in space.planes if is_device(plane)),
         "base_unix_ns": _base_unix_ns(space),
     }
 

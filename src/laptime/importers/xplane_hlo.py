@@ -146,7 +146,9 @@ def _origin(data: bytes, outer: Field) -> tuple[str | None, str | None]:
 
 def _shapes(data: bytes, outer: Field, depth: int = 0) -> tuple[Shape, ...]:
     """Shapes of an array, or of the arrays of a tuple."""
-    dtype, sizes, inner = "", (), ()
+    dtype = ""
+    sizes: tuple[int, ...] = ()
+    inner: tuple[Shape, ...] = ()
     for part in fields(data, outer.start, outer.end):
         if part.number == 2 and part.wire == VARINT:
             dtype = _TYPES.get(part.value, f"type {part.value}")

@@ -22,7 +22,8 @@ OP_STATS = ("hlo_op", "hlo_module", "program_id", "tf_op", "name")
 _NUMBERS = ("flops", "model_flops", "bytes_accessed", "raw_bytes_accessed")
 _GENERIC = frozenset({"fusion", "custom-call", "call"})
 _WRAPPED = re.compile(r"^\w+\(([^()]*(?:\([^()]*\))*[^()]*)\)$")
-_JIT = re.compile(r"^p?jit\(|^XlaModule:")
+_JIT = re.compile(r"^p?jit\(")
+_MERGED = re.compile(r"/\((?=[^)]*\))")
 _UNKNOWN = EventKind("", "", {})
 
 
@@ -56,12 +57,12 @@ class OpTable:
 
     def _new(self, key: tuple[int, ...]) -> tuple[int, int]:
         kind = self._plane.event_kinds.get(key[0], _UNKNOWN)
-        told = {
+        own: dict[str, object] = {
             name: value if name == "program_id" else self._plane.stat_names.get(value)
             for name, value in zip(OP_STATS, key[1:], strict=True)
             if value != NULL
         }
-        told = {**kind.stats, **told}
+        told: dict[str, object] = {**kind.stats, **own}
         shown, hlo, category = shown_name(kind), _text(told.get("hlo_op")), _text(told.get("hlo_category"))
         base = BASE_KIND_CODE[work_kind(shown, hlo, category)]
         if hlo is None and category is None:
@@ -132,9 +133,13 @@ def _type_of(name: str, category: str | None, found: Instruction | None) -> str:
 
 
 def module_path(path: str) -> str | None:
-    """`MLP/Dense_0` of `jit(step)/transpose(jvp(MLP))/Dense_0/dot_general`: without transforms and the operation."""
-    parts = [_unwrapped(part) for part in path.split("/")[:-1] if not _JIT.match(part)]
-    return "/".join(part for part in parts if part) or None
+    """`MLP/Dense_0` of `jit(step)/transpose(jvp(MLP))/Dense_0/dot_general`: without transforms and the operation.
+
+    Of an instruction that XLA made of several (`a;b`, `(a:b)`) it is that of the first.
+    """
+    parts = _MERGED.sub("/", path.partition(";")[0]).partition(":")[0].split("/")
+    modules = [_unwrapped(part) for part in parts[:-1] if not _JIT.match(part)]
+    return "/".join(module for module in modules if module) or None
 
 
 def _unwrapped(part: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from laptime.importers.xplane_args import ArgsWriter
-from laptime.importers.xplane_events import REFERENCE, STRING, Events, Stats, decode_events
+from laptime.importers.xplane_events import Events, Stats, decode_events
 from laptime.importers.xplane_hlo import HloModules
 from laptime.importers.xplane_lines import DERIVED, DEVICE, EXECUTOR, HOST_CALL, Place, host_kind, shown_name
 from laptime.importers.xplane_memory import add_memory
@@ -122,9 +122,7 @@ class PlaneReader:
         known, place = distinct_codes(events.metadata)
         kinds = self._plane.event_kinds
         names = self._builder.names.codes(shown_name(kinds[code]) for code in known.tolist())
-        return _Rows(
-            events, np.where(placed, start + base, NULL), np.where(timed, end - start, NULL), names[place]
-        )
+        return _Rows(events, np.where(placed, start + base, NULL), np.where(timed, end - start, NULL), names[place])
 
     def _has(self, events: Events, stat: str) -> BoolArray:
         has = np.zeros(len(events), bool)

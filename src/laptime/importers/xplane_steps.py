@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from laptime.model.arrays import IntArray
 from laptime.model.builder import GivenStep
 

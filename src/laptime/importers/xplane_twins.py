@@ -30,4 +30,3 @@ def twins(files: Set[tuple[str, str]]) -> dict[tuple[str, str], str]:
             if owner is not None:
                 found[folder, name] = owner
     return found
-

@@ -36,6 +36,10 @@ class Rows:
         parts = self._parts.pop(name)
         return np.concatenate(parts) if parts else np.empty(0, self._columns[name][0])
 
+    def joined(self, name: str) -> Column:
+        """A copy of a whole column; the rows keep it."""
+        return np.concatenate(self._parts[name]) if self._parts[name] else np.empty(0, self._columns[name][0])
+
     def least(self, name: str, *, missing: int) -> int | None:
         """Least value of a column, `missing` aside; None where there is none."""
         values = [int(part[part != missing].min(initial=_MOST)) for part in self._parts.get(name, [])]

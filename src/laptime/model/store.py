@@ -35,7 +35,9 @@ def write_trace(built: BuiltTables, folder: Path) -> None:
 
 def _repeating(table: pa.Table) -> list[str]:
     """Columns worth a dictionary: texts. Times and ids are all different; trying costs more than it saves."""
-    return [field.name for field in table.schema if pa.types.is_dictionary(field.type) or pa.types.is_string(field.type)]
+    return [
+        field.name for field in table.schema if pa.types.is_dictionary(field.type) or pa.types.is_string(field.type)
+    ]
 
 
 def read_trace(folder: Path) -> Trace:
