@@ -57,7 +57,8 @@ IMPORTERS: tuple[Importer, ...] = (
 )
 """Special before general."""
 _WHAT_IS_READ = (
-    "give a trace of torch.profiler or Chrome trace events (JSON), or a profile folder of Ascend or MindSpore"
+    "give a trace of torch.profiler or Chrome trace events (JSON), an .xplane.pb, or a profile folder of Ascend or "
+    "MindSpore"
 )
 
 

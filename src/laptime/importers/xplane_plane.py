@@ -247,8 +247,9 @@ def _inside_runtime(start: IntArray, dur: IntArray, kind: Column) -> IntArray:
     """Ranges inside an event of the runtime: they are the runtime's own, whatever their name says."""
     if not (kind == _SCOPE).any():
         return _NO_ROWS
-    order = np.lexsort((-dur, start))
+    order = np.lexsort((-np.maximum(dur, 0), start))
     end = np.where(dur == NULL, start, start + dur)[order]
     ends = np.where(np.isin(kind[order], _RUNTIME), end, NULL)
     latest = np.maximum.accumulate(np.concatenate([[NULL], ends[:-1]]))
-    return order[(kind[order] == _SCOPE) & (end <= latest) & (start[order] < latest)]
+    inside = (kind[order] == _SCOPE) & (end <= latest) & (start[order] < latest)
+    return np.asarray(order[inside])
