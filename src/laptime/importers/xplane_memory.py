@@ -30,7 +30,8 @@ def add_memory(events: Events, start: IntArray, track: CodeArray, plane: Plane, 
     told = {key: events.column(plane.stat_key(key))[rows] for key in _STATS}
     sign = np.array([signs[code] for code in events.metadata[rows].tolist()], np.int64)
     size = told["allocation_bytes"]
-    device = np.array([_device(names.get(code, ""), builder) for code in by_row[rows].tolist()], np.int64)
+    codes, place = np.unique(by_row[rows], return_inverse=True)
+    device = np.array([_device(names.get(code, ""), builder) for code in codes.tolist()], np.int64)[place]
     builder.memory_events.append(
         len(rows),
         {
@@ -44,7 +45,7 @@ def add_memory(events: Events, start: IntArray, track: CodeArray, plane: Plane, 
             "device_id": device[:, 1],
         },
     )
-    for code in np.unique(by_row[rows]).tolist():
+    for code in codes.tolist():
         own = np.flatnonzero((by_row[rows] == code) & (told["peak_bytes_in_use"] != NULL))
         key = TrackKey("counter", "", "", name=f"peak bytes in use of {names.get(code, 'memory')}", unit="bytes")
         columns = {"ts": start[rows][own], "value": told["peak_bytes_in_use"][own]}

@@ -202,10 +202,13 @@ class PlaneReader:
         return events.stats.chosen(np.flatnonzero(keep))
 
     def _copied_bytes(self, details: IntArray) -> IntArray:
-        known, place = distinct_codes(details)
-        texts = [self._plane.stat_names.get(code, "") for code in known.tolist()]
-        sizes = [int(match[1]) if (match := _COPIED.search(text)) else NULL for text in texts]
-        return np.array(sizes or [NULL], np.int64)[place]
+        sizes = np.full(len(details), NULL)
+        rows = np.flatnonzero(details != NULL)
+        known, place = distinct_codes(details[rows])
+        for code, text in enumerate(self._plane.stat_names.get(code, "") for code in known.tolist()):
+            match = _COPIED.search(text)
+            sizes[rows[place == code]] = int(match[1]) if match else NULL
+        return sizes
 
     # ---- tracks ----
 

@@ -35,12 +35,12 @@ class Assembled:
     @property
     def on_stream(self) -> BoolArray:
         """Rows that lie on a device stream."""
-        return np.asarray(self.track_kind[self.columns["track"]] == "stream")
+        return np.asarray((self.track_kind == "stream")[self.columns["track"]])
 
     @property
     def on_thread(self) -> BoolArray:
         """Rows that lie on a host thread."""
-        return np.asarray(self.track_kind[self.columns["track"]] == "thread")
+        return np.asarray((self.track_kind == "thread")[self.columns["track"]])
 
     @property
     def device_work(self) -> BoolArray:
@@ -59,7 +59,7 @@ def assemble(builder: TraceBuilder) -> Assembled:
     _close_pairs(builder)
     columns = builder.slices.take_all()
     track_kinds = np.array([key.kind for key in builder.tracks.keys] or ["thread"])
-    on_device = track_kinds[columns["track"]] == "stream"
+    on_device = (track_kinds == "stream")[columns["track"]]
     _mend_times(columns, on_device, builder.warnings)
     columns = _placed(columns, builder)
     origin = _origin(columns, builder)
@@ -72,14 +72,14 @@ def assemble(builder: TraceBuilder) -> Assembled:
         columns[name] = columns[name][order]
     del order
     kinds = np.array([builder.tracks.keys[code].kind for code in track_order] or ["thread"])
-    columns = _without_duplicates(columns, kinds[columns["track"]] == "stream", builder)
+    columns = _without_duplicates(columns, (kinds == "stream")[columns["track"]], builder)
     return _nested(columns, track_order, kinds, origin)
 
 
 def _nested(columns: dict[str, Column], track_order: list[int], kinds: Column, origin: int) -> Assembled:
     track, start = columns["track"], columns["start"]
     end = np.where(columns["dur"] == NULL, start, start + columns["dur"]).astype(np.int64)
-    laned = np.isin(kinds[track], ["stream", "async", "sync"])
+    laned = np.isin(kinds, ["stream", "async", "sync"])[track]
     deep, flat = np.flatnonzero(~laned), np.flatnonzero(laned)
     own = nesting.containing_parents(track[deep], start[deep], end[deep])
     parent, lane = np.full(len(track), -1, np.int64), np.zeros(len(track), np.int32)
