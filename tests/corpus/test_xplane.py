@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from laptime.analyses.operators import operator_table
 from laptime.analyses.report import report
 from laptime.errors import LaptimeError
 from laptime.importers.opening import open_run
@@ -151,6 +152,20 @@ def test_operators_are_told_by_their_module(cases: Path, workspace: Workspace) -
     assert dot["module"] == "layer1"
     assert json.loads(dot["input_shapes"]) and json.loads(dot["output_shapes"])
     assert set(json.loads(dot["input_dtypes"])) == {"f32"}
+    stack = run.sql(
+        "SELECT DISTINCT stacks.depth, function, line FROM slices JOIN stacks USING (stack_id)"
+        " WHERE name = 'dot.1' AND kind = 'kernel' ORDER BY stacks.depth"
+    ).to_pylist()
+    assert [(row["function"], row["line"]) for row in stack][-1] == ("<module>", 32)
+
+
+def test_device_time_by_line_of_the_model(cases: Path, workspace: Workspace) -> None:
+    run = _opened(cases, "jax_cpu_plain", workspace)
+    table = operator_table(run.traces[0], by="source")
+    assert table.on == "device"
+    assert {str(row["name"]).rpartition(":")[0].rpartition("/")[2] for row in table.rows[:3]} == {"rec.py"}
+    (device,) = report(run)["ranks"][0]["devices"]
+    assert sum(row["count"] for row in table.rows) == device["ops"]
 
 
 def test_memory_of_the_allocator(cases: Path, workspace: Workspace) -> None:

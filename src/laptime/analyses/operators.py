@@ -212,8 +212,8 @@ def _launched(
 
 
 def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups) -> tuple[IntArray, Groups]:
-    """Groups of device slices that no host operator launched: their own operator where the source names it, else their
-    kind."""
+    """Groups of device slices that no host operator launched: their own operator (or the line that made it) where the
+    source names it, else their kind."""
     kinds, by_kind = np.unique(trace.slices["kind"][rows], return_inverse=True)
     group = by_kind.reshape(-1) + len(groups.labels)
     own = trace.slices["op_id"][rows]
@@ -223,8 +223,15 @@ def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups)
         group_of_op, _ = groups_of_ops(trace, by)
         group = np.where(has_own, group_of_op[np.where(has_own, own, 0)], group)
     labels = groups.labels + [f"[{KINDS[kind]} without operator]" for kind in kinds.tolist()]
-    types = [*groups.op_types, *(None for _ in kinds)]
-    return group, Groups(labels, types, [*groups.infos, *(None for _ in kinds)])
+    if by == "source":
+        index = {label: code for code, label in enumerate(labels)}
+        lines = [None if line is None else index.setdefault(line, len(index)) for line in sources_of(trace, rows)]
+        group = np.array(
+            [code if line is None else line for code, line in zip(group.tolist(), lines, strict=True)], int
+        )
+        labels = list(index)
+    more = [None] * (len(labels) - len(groups.labels))
+    return group, Groups(labels, [*groups.op_types, *more], [*groups.infos, *more])
 
 
 _FROM_ARGUMENTS = frozenset({"host", "device"})

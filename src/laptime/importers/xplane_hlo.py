@@ -1,14 +1,16 @@
 """HLO modules that XLA put into a profile: which instruction is what, and where in the model it comes from.
 
 HloProto{1 HloModuleProto{1 name, 3 computations*{2 instructions*{1 name, 2 opcode, 3 shape, 7 metadata, 35 id,
-36 operand_ids*}}}}; ShapeProto{2 element_type, 3 dimensions*, 4 tuple_shapes*}; OpMetadata{2 op_name, 3 source_file,
-4 source_line}. Specified by hlo.proto and xla_data.proto of OpenXLA. Modules are read when an event names them.
+36 operand_ids*}}, 17 stack frames}}; ShapeProto{2 element_type, 3 dimensions*, 4 tuple_shapes*}; OpMetadata{2 op_name,
+3 source_file, 4 source_line, 15 stack_frame_id}. Specified by hlo.proto and xla_data.proto of OpenXLA.
+Modules are read when an event names them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from laptime.importers.xplane_frames import Frames, read_frames
 from laptime.importers.xplane_space import Space, Span
 from laptime.importers.xplane_wire import LENGTH, VARINT, Damage, Field, fields, varint_at
 
@@ -34,7 +36,8 @@ class Instruction:
     opcode: str
     op_name: str | None
     """Path of the framework's operation: `jit(train_step)/jvp(Dense_0)/dot_general`."""
-    source: str | None
+    stack: tuple[str, ...]
+    """Lines of the model that made it, as `file(line): function`, the innermost first."""
     shapes: tuple[Shape, ...]
     operands: tuple[tuple[Shape, ...], ...]
 
@@ -74,14 +77,15 @@ def _instructions(data: bytes, proto: Span) -> dict[str, Instruction]:
     found: dict[str, Instruction] = {}
     try:
         for module in _inner(data, proto.start, proto.end, 1):
+            frames = read_frames(data, module)
             for computation in _inner(data, module.start, module.end, 3):
-                found.update(_of_computation(data, computation))
+                found.update(_of_computation(data, computation, frames))
     except Damage:
         pass
     return found
 
 
-def _of_computation(data: bytes, computation: Field) -> dict[str, Instruction]:
+def _of_computation(data: bytes, computation: Field, frames: Frames) -> dict[str, Instruction]:
     """Ids of operands are those of the same computation."""
     raw = [_raw(data, part) for part in _inner(data, computation.start, computation.end, 2)]
     shape_of = {each.id: each.shapes for each in raw}
@@ -89,7 +93,7 @@ def _of_computation(data: bytes, computation: Field) -> dict[str, Instruction]:
         each.name: Instruction(
             each.opcode,
             each.op_name,
-            each.source,
+            frames.stack(each.frame) or ((f"{each.source}: ",) if each.source else ()),
             each.shapes,
             tuple(shape_of.get(operand, ()) for operand in each.operand_ids),
         )
@@ -108,6 +112,7 @@ class _Raw:
     opcode: str = ""
     op_name: str | None = None
     source: str | None = None
+    frame: int = 0
     shapes: tuple[Shape, ...] = ()
     operand_ids: tuple[int, ...] = ()
 
@@ -128,12 +133,14 @@ def _raw(data: bytes, outer: Field) -> _Raw:
         elif part.number == 3:
             raw.shapes = _shapes(data, part)
         elif part.number == 7:
-            raw.op_name, raw.source = _origin(data, part)
+            raw.op_name, raw.source, raw.frame = _origin(data, part)
     return raw
 
 
-def _origin(data: bytes, outer: Field) -> tuple[str | None, str | None]:
-    name = file = line = None
+def _origin(data: bytes, outer: Field) -> tuple[str | None, str | None, int]:
+    """Path, source line (older profiles) and stack frame (newer ones)."""
+    name = file = None
+    line = frame = 0
     for part in fields(data, outer.start, outer.end):
         if part.number == 2 and part.wire == LENGTH:
             name = _text(data, part) or None
@@ -141,7 +148,9 @@ def _origin(data: bytes, outer: Field) -> tuple[str | None, str | None]:
             file = _text(data, part) or None
         elif part.number == 4 and part.wire == VARINT:
             line = part.value
-    return name, f"{file}:{line}" if file and line else file
+        elif part.number == 15 and part.wire == VARINT:
+            frame = part.value
+    return name, f"{file}({line})" if file and line else None, frame
 
 
 def _shapes(data: bytes, outer: Field, depth: int = 0) -> tuple[Shape, ...]:

@@ -37,27 +37,27 @@ class OpTable:
         self._modules = modules
         self._builder = builder
         self._keys = [plane.stat_key(name) for name in OP_STATS]
-        self._known: dict[tuple[int, ...], tuple[int, int]] = {}
+        self._known: dict[tuple[int, ...], tuple[int, int, int]] = {}
 
     @property
     def keys(self) -> list[int]:
         """Metadata ids of the stats that tell operators."""
         return [key for key in self._keys if key >= 0]
 
-    def of(self, events: Events, rows: IntArray) -> tuple[CodeArray, Column]:
-        """Operator (-1: none is named) and base kind of each of the rows, which are device work."""
+    def of(self, events: Events, rows: IntArray) -> tuple[CodeArray, CodeArray, Column]:
+        """Operator and call stack (-1: none is named), and base kind of each of the rows, which are device work."""
         columns = [events.metadata[rows], *(_without_null(events.column(key)[rows]) for key in self._keys)]
         first, place = distinct_rows(columns) if len(rows) else (rows, rows)
         keys = [tuple(int(column[row]) for column in columns) for row in first.tolist()]
-        found = np.array([self._op(key) for key in keys] or [(-1, 0)], np.int32)[place]
-        return found[:, 0], found[:, 1]
+        found = np.array([self._op(key) for key in keys] or [(-1, -1, 0)], np.int32)[place]
+        return found[:, 0], found[:, 1], found[:, 2]
 
-    def _op(self, key: tuple[int, ...]) -> tuple[int, int]:
+    def _op(self, key: tuple[int, ...]) -> tuple[int, int, int]:
         if key not in self._known:
             self._known[key] = self._new(key)
         return self._known[key]
 
-    def _new(self, key: tuple[int, ...]) -> tuple[int, int]:
+    def _new(self, key: tuple[int, ...]) -> tuple[int, int, int]:
         kind = self._plane.event_kinds.get(key[0], _UNKNOWN)
         own: dict[str, object] = {
             name: value if name == "program_id" else self._plane.stat_names.get(value)
@@ -68,10 +68,11 @@ class OpTable:
         shown, hlo, category = shown_name(kind), _text(told.get("hlo_op")), _text(told.get("hlo_category"))
         base = BASE_KIND_CODE[work_kind(shown, hlo, category)]
         if hlo is None and category is None:
-            return -1, base
+            return -1, -1, base
         program, module = told.get("program_id"), _text(told.get("hlo_module"))
         found = self._modules.instruction(program if isinstance(program, int) else None, module, hlo or shown)
-        return self._builder.add_op(self._describe(hlo or shown, kind, told, found)), base
+        stack = self._builder.texts["call_stack"].code(";".join(found.stack)) if found and found.stack else -1
+        return self._builder.add_op(self._describe(hlo or shown, kind, told, found)), stack, base
 
     def _describe(self, name: str, kind: EventKind, told: dict[str, object], found: Instruction | None) -> Op:
         path = (found.op_name if found else None) or _path_in(told)
@@ -79,7 +80,7 @@ class OpTable:
             "category": told.get("hlo_category"),
             "program_id": told.get("program_id"),
             **{key: told.get(key) for key in _NUMBERS},
-            "source": (found.source if found else None) or _text(told.get("source")),
+            "source": _text(told.get("source")),
             "text": kind.name if kind.name.startswith("%") else None,
         }
         known = {key: value for key, value in info.items() if _is_shown(value)}

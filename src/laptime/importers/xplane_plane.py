@@ -42,6 +42,14 @@ class _Rows:
     names: CodeArray
 
 
+@dataclass(frozen=True)
+class _Origins:
+    """Operator and call stack of device work; -1 is none."""
+
+    op: CodeArray
+    stack: CodeArray
+
+
 class PlaneReader:
     """Reads the lines of one plane."""
 
@@ -137,8 +145,9 @@ class PlaneReader:
         """Device work where `works`, and what surrounds it."""
         chosen = np.flatnonzero(works)
         op, kind = np.full(len(works), -1, np.int32), np.full(len(works), _WORKLESS, np.int8)
-        op[chosen], kind[chosen] = self._ops.of(rows.events, chosen)
-        self._add(rows, track, kind, op)
+        stack = np.full(len(works), -1, np.int32)
+        op[chosen], stack[chosen], kind[chosen] = self._ops.of(rows.events, chosen)
+        self._add(rows, track, kind, _Origins(op, stack))
 
     def _add_thread(self, rows: _Rows, line: Line, place: Place, markers: Markers) -> None:
         track = self._track(line, place)
@@ -172,7 +181,7 @@ class PlaneReader:
         kinds = [host_kind(self._plane.event_kinds[code].name, role) for code in known.tolist()]
         return np.array([BASE_KIND_CODE[kind] for kind in kinds], np.int8)[place]
 
-    def _add(self, rows: _Rows, track: int, kind: Column, op: CodeArray | None = None) -> None:
+    def _add(self, rows: _Rows, track: int, kind: Column, origins: _Origins | None = None) -> None:
         events, count = rows.events, len(rows.events)
         columns: dict[str, Column] = {
             "track": np.full(count, track, np.int32),
@@ -188,9 +197,10 @@ class PlaneReader:
         details = self._plane.stat_key("memcpy_details")
         if details >= 0:
             columns["bytes"] = self._copied_bytes(events.column(details))
-        if op is not None:
-            columns["op"] = op
-        columns["args_start"], columns["args_length"] = self._args.write(self._told(events, correlation, op), count)
+        if origins is not None:
+            columns["op"], columns["call_stack"] = origins.op, origins.stack
+        told = self._told(events, correlation, None if origins is None else origins.op)
+        columns["args_start"], columns["args_length"] = self._args.write(told, count)
         self._builder.add_slices(count, columns)
 
     def _told(self, events: Events, correlation: int, op: CodeArray | None) -> Stats:
