@@ -23,7 +23,7 @@ from laptime.importers.xplane_wire import Buffer
 from laptime.model.trace import Run
 from laptime.model.vocabulary import NULL
 from laptime.model.workspace import Workspace
-from tests.importers.xspaces import MS, Message, Plane, Ref, XSpace, gpu_training
+from tests.importers.xspaces import MS, HloProto, Message, Plane, Ref, XSpace, gpu_training
 
 Rank = dict[str, Any]
 
@@ -181,6 +181,56 @@ def test_a_tpu_has_its_operators_in_rows_of_their_own(tmp_path: Path) -> None:
     )
     assert json.loads(op["info"]) == {"category": "loop fusion", "flops": 160, "bytes_accessed": 64, "text": text}
     assert [row["start_ns"] for row in _rows(run, "start_ns FROM slices WHERE kind = 'kernel' ORDER BY 1")] == [0, 1]
+
+
+def _with_module(space: Message, **told: object) -> Message:
+    """The profile and the module of its operator dot.1: two operands, `told` of its origin."""
+    proto = HloProto()
+    proto.module.name = "jit_f"
+    made = proto.module.computations.add().instructions
+    named = [("p", "parameter", (2, 3)), ("q", "parameter", (3,)), ("dot.1", "dot", (2,))]
+    for number, (name, opcode, shape) in enumerate(named):
+        instruction = made.add(id=number + 7, name=name, opcode=opcode)
+        instruction.shape.element_type = 11
+        instruction.shape.dimensions.extend(shape)
+    made[2].operand_ids.extend([7, 8])
+    for key, value in told.items():
+        setattr(made[2].metadata, key, value)
+    index = proto.module.index
+    index.file_names.append("net.py")
+    index.function_names.extend(["forward", "main"])
+    for function, line in ((1, 5), (2, 9)):
+        index.file_locations.add(file_name_id=1, function_name_id=function, line=line)
+    index.stack_frames.add(file_location_id=2)
+    index.stack_frames.add(file_location_id=1, parent_frame_id=1)
+    metadata = Plane(space, "/host:metadata", jax_version="0.10.2")
+    metadata.event_id("jit_f(26)", **{"Hlo Proto": proto.SerializeToString()})
+    return space
+
+
+def test_instructions_come_from_the_module(tmp_path: Path) -> None:
+    space = _with_module(_cpu_space(), op_name="jit(f)/jvp(Net)/dot_general", stack_frame_id=2)
+    run = _opened(space, tmp_path)
+    assert (run.traces[0].meta["framework"], run.traces[0].meta["framework_version"]) == ("jax", "0.10.2")
+    (op,) = _rows(run, "* FROM ops WHERE name = 'dot.1'")
+    assert (op["op_type"], op["full_name"], op["module"]) == ("dot", "jit(f)/jvp(Net)/dot_general", "Net")
+    assert [json.loads(op[key]) for key in ("input_shapes", "input_dtypes", "output_shapes")] == [
+        [[2, 3], [3]],
+        ["f32", "f32"],
+        [[2]],
+    ]
+    frames = _rows(
+        run,
+        "stacks.depth, function, file, line FROM slices JOIN stacks USING (stack_id) WHERE name = 'dot.1' ORDER BY 1",
+    )
+    assert [tuple(frame.values()) for frame in frames] == [(0, "forward", "net.py", 5), (1, "main", "net.py", 9)]
+
+
+def test_older_modules_tell_one_line(tmp_path: Path) -> None:
+    run = _opened(_with_module(_cpu_space(), source_file="net.py", source_line=12), tmp_path)
+    assert _rows(run, "file, line FROM slices JOIN stacks USING (stack_id) WHERE name = 'dot.1'") == [
+        {"file": "net.py", "line": 12}
+    ]
 
 
 def test_both_ends_of_an_event_are_rounded(tmp_path: Path) -> None:

@@ -53,11 +53,37 @@ _SCHEMA: dict[str, list[tuple[int, str, Any, str]]] = {
         (5, "stats", "XStat", "*"),
     ],
     "XStatMetadata": [(1, "id", _INT, ""), (2, "name", _TEXT, "")],
+    "HloProto": [(1, "module", "HloModule", "")],
+    "HloModule": [(1, "name", _TEXT, ""), (3, "computations", "Computation", "*"), (17, "index", "FrameIndex", "")],
+    "Computation": [(2, "instructions", "Instruction", "*")],
+    "Instruction": [
+        (1, "name", _TEXT, ""),
+        (2, "opcode", _TEXT, ""),
+        (3, "shape", "Shape", ""),
+        (7, "metadata", "OpMetadata", ""),
+        (35, "id", _INT, ""),
+        (36, "operand_ids", _INT, "*"),
+    ],
+    "Shape": [(2, "element_type", _INT, ""), (3, "dimensions", _INT, "*"), (4, "tuple_shapes", "Shape", "*")],
+    "OpMetadata": [
+        (2, "op_name", _TEXT, ""),
+        (3, "source_file", _TEXT, ""),
+        (4, "source_line", _INT, ""),
+        (15, "stack_frame_id", _INT, ""),
+    ],
+    "FrameIndex": [
+        (1, "file_names", _TEXT, "*"),
+        (2, "function_names", _TEXT, "*"),
+        (3, "file_locations", "Location", "*"),
+        (4, "stack_frames", "Frame", "*"),
+    ],
+    "Location": [(1, "file_name_id", _INT, ""), (2, "function_name_id", _INT, ""), (3, "line", _INT, "")],
+    "Frame": [(1, "file_location_id", _INT, ""), (2, "parent_frame_id", _INT, "")],
 }
-"""Number, name, type and rule (`*` repeated, `one` of a oneof) of each field, as in xplane.proto."""
+"""Number, name, type and rule (`*` repeated, `one` of a oneof) of each field, as in xplane.proto and hlo.proto."""
 
 
-def _message_class() -> Any:
+def _message_classes(*roots: str) -> list[Any]:
     file = descriptor_pb2.FileDescriptorProto(name="xplane.proto", package="test", syntax="proto3")
     for name, fields in _SCHEMA.items():
         message = file.message_type.add(name=name)
@@ -73,10 +99,10 @@ def _message_class() -> Any:
                 added.oneof_index = 0
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("test.XSpace"))
+    return [message_factory.GetMessageClass(pool.FindMessageTypeByName(f"test.{root}")) for root in roots]
 
 
-XSpace = _message_class()
+XSpace, HloProto = _message_classes("XSpace", "HloProto")
 Message = Any
 
 

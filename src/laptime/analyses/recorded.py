@@ -27,6 +27,8 @@ def how_to_mark_steps(trace: Trace) -> str:
 
 
 def _how(trace: Trace) -> dict[str, str]:
+    if trace.meta.get("format") == "xplane" and trace.meta.get("framework") == "pytorch":
+        return _BY_TORCH_XLA
     return _HOW.get(str(trace.meta.get("framework")), _BY_OTHERS)
 
 
@@ -96,4 +98,7 @@ _HOW = {
     },
 }
 """What each framework's own profiler can record, and by which argument."""
+_BY_TORCH_XLA = {
+    "step markers": "with torch_xla.debug.profiler.StepTrace('train', step_num=i): around each step",
+}
 _BY_OTHERS = {"step markers": "add one event named 'step N' around each step"}

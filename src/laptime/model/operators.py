@@ -14,7 +14,7 @@ from laptime.model.assembly import Assembled
 from laptime.model.builder import TraceBuilder
 from laptime.model.vocabulary import KIND_CODE, KINDS
 
-_PYTHON_FRAME = re.compile(r"^(?P<file>.+?)\((?P<line>\d+)\): (?P<function>.*)$", re.DOTALL)
+_PYTHON_FRAME = re.compile(r"^(?P<file>.+?)\((?P<line>\d+)\):(?: (?P<function>.*))?$", re.DOTALL)
 _XLA_FRAME = re.compile(r"^\$(?:(?P<file>[^ :]+):(?P<line>\d+) )?(?P<function>.*)$", re.DOTALL)
 _MODULE = "nn.Module: "
 _NAMESPACE = re.compile(r"^(?:\w+::)+")
