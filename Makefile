@@ -46,7 +46,7 @@ format: $(STAMP)  ## format the code and mend what ruff can mend
 bench: $(STAMP)  ## compare with peers, side by side
 	@$(BIN)/python bench/run.py
 
-fuzz: $(STAMP)  ## feed many mutated files to the importers
+fuzz: $(STAMP)  ## feed many mutated files and folders to the importers
 	@LAPTIME_FUZZ_MUTATIONS=$(FUZZ_MUTATIONS) $(BIN)/python -m pytest -m fuzz
 
 # Needs no lock: it is how the first one is made.

@@ -23,5 +23,11 @@ def main() -> None:
         sys.exit(1)
 
 
+def profiler_cli() -> None:
+    """`profiler_cli ...` is `laptime shell ...`, under the name that users of MindInsight know."""
+    sys.argv[1:1] = ["shell"]
+    main()
+
+
 if __name__ == "__main__":
     main()

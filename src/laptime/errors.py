@@ -19,6 +19,10 @@ class LaptimeError(Exception):
         return (_rebuilt, (self.what, self.where, self.remedy))
 
 
+class WorkspaceError(LaptimeError):
+    """A failure of the workspace, whatever was to be read."""
+
+
 def _rebuilt(what: str, where: str, remedy: str) -> LaptimeError:
     """An error that came from another process."""
     return LaptimeError(what, where=where, remedy=remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from laptime.__main__ import main
+from tests.importers import ascend_jobs as jobs
 
 _POINTS = ("FP_POINT", "BP_POINT", "COMM_POINTS")
 
@@ -69,5 +71,25 @@ def cli(shared_workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         captured = capsys.readouterr()
         assert isinstance(code, int)
         return Ran(code, captured.out, captured.err)
+
+    return run
+
+
+Piped = Callable[..., Ran]
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """A job of four steps on device 0: Mul takes 20 us, Add 20 us, one kernel on the AI CPU."""
+    return jobs.write_job(tmp_path / "JOBAA", jobs.job_files())
+
+
+@pytest.fixture
+def piped(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Piped:
+    """Runs `laptime shell` with lines on stdin."""
+
+    def run(path: object, *lines: str, options: tuple[object, ...] = ()) -> Ran:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        return cli("shell", "--op-path", path, *options)
 
     return run

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from tests.cli.conftest import Cli, Ran
 from tests.cli.recordings import DDP2, PATHS, THREADS, TINY, device_events, slice_of, title, written
 from tests.conftest import EXAMPLE
+from tests.importers.ascend_jobs import job_files, write_job
 
 PAGES = (("report",), ("step",), ("op",), ("op", "--by", "name"), ("op", "--by", "shape"), ("op", "--by", "source"))
 
@@ -101,3 +102,13 @@ def test_help_fits_80_columns(command: str, cli: Cli) -> None:
     ran = cli(command, "--help")
     assert_fits(ran)
     assert "Examples:" in ran.out
+
+
+def test_operators_of_several_processors_tell_where_they_ran(tmp_path: Path, cli: Cli) -> None:
+    job = write_job(tmp_path / "JOBAA", job_files())
+    ran = cli("op", job)
+    assert_fits(ran)
+    cells = {line.split()[0]: line for line in ran.out.splitlines()[2:]}
+    assert "AI Core" in cells["Mul"] and "comm." in cells["AllReduce"] and "AI CPU" in cells["GetNext"]
+    alone = cli("op", job, "--in", "device_kind=ai_core").out
+    assert "Mul" in alone and "AllReduce" not in alone and "AI Core" not in alone

@@ -224,6 +224,19 @@ def test_rows_of_the_databases(corpus: Path, workspace: Workspace, case: str, ta
         assert sum(row["dur_ns"] for row in kernels) == _ns(TIMES[case, trace.rank or 0][0])
 
 
+@pytest.mark.parametrize("case", ["pt-db-level0", "pt-db-level1"])
+def test_forward_and_backward_operators_of_the_databases(corpus: Path, workspace: Workspace, case: str) -> None:
+    """27 pairs, as in the text exports of the same training; each backward operator is named after its forward one."""
+    for trace in _run(corpus, workspace, case).traces:
+        names = trace.table("slices").arrow(["name"]).to_pydict()["name"]
+        pairs = [row for row in trace.flows.arrow().to_pylist() if row["kind"] == "forward_backward"]
+        assert len(pairs) == 27
+        assert Counter(names[row["from_id"]] for row in pairs)["aten::conv2d"] == 5
+        assert {names[row["to_id"]] for row in pairs if names[row["from_id"]] == "aten::conv2d"} == {
+            "ConvolutionBackward0"
+        }
+
+
 def test_the_free_time_of_mindstudio_insight(corpus: Path, workspace: Workspace) -> None:
     """Its OVERLAP_ANALYSIS of this file: 25258.144 us in which nothing computes or communicates."""
     trace = _run(corpus, workspace, "pt-db-level1").traces[0]
@@ -259,3 +272,24 @@ def test_nothing_is_written_beside_the_files(corpus: Path, workspace: Workspace,
 def test_the_folder_or_what_is_in_it(corpus: Path, workspace: Workspace, inside: str) -> None:
     trace = open_run(corpus / "ascend" / "pt-text-level1" / "rank1_ascend_pt" / inside, workspace=workspace).traces[0]
     assert (trace.rank, trace.meta["framework"], trace.meta["format"]) == (1, "pytorch", "ascend_output")
+
+
+def test_a_summary_of_operators_alone(corpus: Path, workspace: Workspace) -> None:
+    """msprof-op-summary, whose last FlashAttentionScore lacks a cell: sums by type and task type, added up here."""
+    folder = corpus / "ascend" / "msprof-op-summary"
+    expected: dict[tuple[str, str], list[int]] = {}
+    with (folder / "op_summary_1.csv").open(newline="") as handle:
+        for row in csv.DictReader(handle):
+            core = {"HCCL": "communication", "AI_CPU": "ai_cpu", "DSA_SQE": "dsa_sqe"}.get(row["Task Type"], "ai_core")
+            found = expected.setdefault((row["OP Type"], core), [0, 0])
+            found[0] += 1
+            found[1] += round(float(row["Task Duration(us)"]) * 1000)
+    run = open_run(folder, workspace=workspace)
+    rows = operator_table(run.traces[0]).rows
+    assert {(r["name"], r["device_kind"]): (r["count"], r["total_ns"]) for r in rows} == {
+        key: pytest.approx(value, abs=2) for key, value in expected.items()
+    }
+    assert sum(count for count, _ in expected.values()) == 21
+    result: Any = report(run)
+    assert [(step["step"], step["complete"]) for step in result["ranks"][0]["steps"]] == [(2, True)]
+    assert result["ranks"][0]["device_total"]["communication_ns"] == pytest.approx(10_238_000, abs=1_000)

@@ -14,6 +14,7 @@ import pytest
 from laptime.analyses.operators import operator_table
 from laptime.analyses.pipeline import pipeline
 from laptime.analyses.report import report
+from laptime.analyses.selection import Selection
 from laptime.analyses.step_trace import step_trace
 from laptime.importers.opening import open_run
 from laptime.model.trace import Run
@@ -183,6 +184,18 @@ def test_operators_of_job3(wide_deep: Run) -> None:
     assert large["info"]["output_shapes"] == [[128000, 39, 8]]
 
 
+def test_types_of_job3_by_where_they_ran(wide_deep: Run) -> None:
+    trace = wide_deep.traces[0]
+    cores = operator_table(trace, selection=Selection(sort="self_ns", one_of={"device_kind": ["ai_core"]})).rows
+    assert len(cores) == 29 and {*TYPES} <= {row["name"] for row in cores}
+    others = operator_table(trace, selection=Selection(sort="self_ns", none_of={"device_kind": ["ai_core"]})).rows
+    assert {(row["name"], row["device_kind"]) for row in others} == {
+        ("[communication without operator]", "communication"),
+        ("AllGather", "communication"),
+        ("ReduceScatter", "communication"),
+    }
+
+
 def _twin(corpus: Path, name: str) -> list[list[str]]:
     """Rows of a table that MindInsight r1.1 made of job3_widedeep_raw, without the heading."""
     with (corpus / "mindinsight" / "job3_parsed_r1.1" / "profiler" / name).open(newline="") as handle:
@@ -268,7 +281,13 @@ def test_job1(corpus: Path, tmp_path: Path) -> None:
     for step in steps.steps:
         regions: Any = step["communication"]
         assert sorted(region["stream"] for region in regions) == ["stream 10"] * 3 + ["stream 11"]
-    assert _rank(run)["steps"][3]["budget"] is None
+    rank = _rank(run)
+    assert rank["steps"][3]["budget"] is None
+    total = rank["device_total"]  # collectives of the step trace alone: what was computed is unknown, not 0
+    assert (total["compute_ns"], total["busy_ns"], total["copy_ns"], total["communication_exposed_ns"]) == (None,) * 4
+    assert (total["ops"], total["communication_ns"]) == (80, 106_540_230)
+    missing: Any = report(run)["not_recorded"]
+    assert any("(hwts log)" in row["what"] for row in missing)
     assert [op["op_type"] for op in pipeline(run.traces[0])["operators"]].count("TFReader") == 3  # type: ignore[attr-defined]  # JSON
     blocks = run.sql("SELECT name, info FROM ops ORDER BY op_id").to_pylist()
     assert ['"block_dim": 32' in row["info"] for row in blocks] == [True, True, True, False]
@@ -298,4 +317,4 @@ def test_ai_cpu_log(corpus: Path, tmp_path: Path) -> None:
     }
     assert sum(row["dur_ns"] for row in rows) == 4_122_000
     first = next(row["args"] for row in rows if row["op_type"] == "InitData")
-    assert first == '{"run_start_us": 2298200409, "run_end_us": 2298200538, "dispatch_us": 100}'
+    assert first == '{"run_start_us": 2298200409, "run_end_us": 2298200538, "dispatch_us": 100, "total_us": 1567}'

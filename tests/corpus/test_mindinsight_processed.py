@@ -52,6 +52,33 @@ def _averages(trace: Trace) -> tuple[float, ...]:
     return tuple(_ms(average[key]) for key in ("total_ns", "interval_ns", "forward_backward_ns", "tail_ns"))
 
 
+# ---- the printed hwts log ----
+
+
+def _executions(trace: Trace) -> list[tuple[object, ...]]:
+    query = (
+        "select o.full_name, t.stream, s.start_ns, s.dur_ns from slices s join ops o using(op_id) "
+        "join tracks t using(track_id) where s.kind = 'kernel' and o.device_kind = 'ai_core'"
+    )
+    origin: Any = trace.meta["origin_ns"]
+    rows = Run("", [trace], trace.folder).sql(query).to_pylist()
+    return sorted((row["full_name"], row["stream"], row["start_ns"] + origin, row["dur_ns"]) for row in rows)
+
+
+def test_the_printed_hwts_log_tells_what_the_timeline_does(corpus: Path, tmp_path: Path, workspace: Workspace) -> None:
+    """run_2: 136 starts and 132 ends of tasks, of which MindSpore made a timeline of 107 executions."""
+    whole = _only(corpus, "run_2_alexnet_parsed_r1.1", workspace)
+    folder = shutil.copytree(corpus / "mindinsight" / "run_2_alexnet_parsed_r1.1" / "profiler", tmp_path / "profiler")
+    (folder / "output_timeline_data_1.txt").unlink()
+    run = open_run(folder, workspace=workspace)
+    (trace,) = run.traces
+    assert _executions(trace) == _executions(whole) and len(_executions(trace)) == 107
+    rank: Any = report(run)["ranks"][0]  # type: ignore[index]  # JSON
+    assert rank["events"]["dropped"] == {"unclosed": 4}
+    others = run.sql("select count(*) as n from slices where kind = 'device_other'").to_pylist()
+    assert others[0]["n"] == 132 - 107
+
+
 # ---- job3 ----
 
 

@@ -145,7 +145,7 @@ def test_collectives_of_four_devices(cases: Path, workspace: Workspace) -> None:
 
 def test_operators_are_told_by_their_module(cases: Path, workspace: Workspace) -> None:
     run = _opened(cases, "jax_cpu_plain", workspace)
-    rows = run.sql("SELECT * FROM ops WHERE device_kind = 'CPU'").to_pylist()
+    rows = run.sql("SELECT * FROM ops WHERE device_kind = 'HOST_CPU'").to_pylist()
     dot = next(row for row in rows if row["name"] == "dot.1")
     assert (dot["op_type"], dot["subgraph"]) == ("dot", "jit_train_step")
     assert dot["full_name"] == "jit(train_step)/transpose(jvp(layer1))/transpose"

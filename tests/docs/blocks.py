@@ -1,7 +1,7 @@
 """What the tests read from the documentation: its pages, fenced blocks, and the command lines shown in them.
 
 A `console` block holds commands (`$ laptime …`) with their output. Words after `console` say more about it:
-`exit=1` is the exit code to expect, `varies` that the output is not always the same.
+`exit=1` is the exit code to expect, `varies` that the output is not always the same. `<<< "TEXT"` is a line on stdin.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
+from tests.importers.ascend_jobs import job_files, write_job
+
 ROOT = Path(__file__).parents[2]
 PAGES = tuple(
     sorted(
@@ -26,6 +28,7 @@ PAGES = tuple(
 )
 _FENCE = re.compile(r"^```(?P<info>.*)$")
 _PROMPT = "$ "
+_HERE = "<<<"
 _SHELL = ("console", "sh")
 
 
@@ -63,6 +66,7 @@ class Example:
     """Number of its line in the page, from 0."""
     arguments: tuple[str, ...]
     shown: tuple[str, ...] = field(default=())
+    stdin: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -117,17 +121,23 @@ def _examples_of(block: Block) -> Iterator[Example]:
         words = shlex.split(block.lines[number].removeprefix(_PROMPT), comments=True)
         if words and words[0] == "laptime":
             words = words[1 : words.index("|")] if "|" in words else words[1:]
-            shown = block.lines[number + 1 : following]
-            yield Example(block, block.first + number, tuple(words), tuple(line.rstrip() for line in shown))
+            shown = tuple(line.rstrip() for line in block.lines[number + 1 : following])
+            words, stdin = (words[:-2], f"{words[-1]}\n") if _HERE in words else (words, "")
+            yield Example(block, block.first + number, tuple(words), shown, stdin)
 
 
-def run_laptime(arguments: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+def run_laptime(arguments: tuple[str, ...], stdin: str = "") -> tuple[int, tuple[str, ...]]:
     """Exit code of a command line, and what it writes on stdout and stderr, as a terminal would show it."""
     from laptime.__main__ import main
 
     output = io.StringIO()
     code = 0
-    with mock.patch.object(sys, "argv", ["laptime", *arguments]), redirect_stdout(output), redirect_stderr(output):
+    with (
+        mock.patch.object(sys, "argv", ["laptime", *arguments]),
+        mock.patch.object(sys, "stdin", io.StringIO(stdin)),
+        redirect_stdout(output),
+        redirect_stderr(output),
+    ):
         try:
             main()
         except SystemExit as end:
@@ -139,6 +149,7 @@ def prepare(folder: Path, environment: dict[str, str]) -> None:
     """Makes a working folder where examples find their recordings, and sets what their output depends on."""
     for name in ("examples", "tests"):
         (folder / name).symlink_to(ROOT / name)
+    write_job(folder / "JOBEXAMPLE", job_files())
     for name in ("FP_POINT", "BP_POINT", "COMM_POINTS", "FORCE_COLOR", "TTY_COMPATIBLE"):
         environment.pop(name, None)
     environment.update({"LAPTIME_WORKSPACE": str(folder / "workspace"), "COLUMNS": "80", "TERMINAL_WIDTH": "80"})

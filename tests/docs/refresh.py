@@ -20,7 +20,7 @@ def main() -> None:
         prepare(Path(folder), os.environ)  # type: ignore[arg-type]  # a mapping like a dict
         os.chdir(folder)
         for example in examples():
-            code, lines = run_laptime(example.arguments)
+            code, lines = run_laptime(example.arguments, example.stdin)
             if code != example.exit_code:
                 print(f"{example.place}: exit code {code}", *lines, sep="\n  ")
             if not example.varies and lines != example.shown:

@@ -23,7 +23,7 @@ SQL = [block for block in BLOCKS if block.language == "sql"]
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.place)
 def test_command_runs_and_shows_its_output(example: Example, reader: Path) -> None:
-    code, lines = run_laptime(example.arguments)
+    code, lines = run_laptime(example.arguments, example.stdin)
     assert code == example.exit_code, "\n".join(lines)
     if not example.varies:
         assert lines == example.shown, "the output has changed: run `.venv/bin/python -m tests.docs.refresh`"

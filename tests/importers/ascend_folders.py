@@ -103,9 +103,10 @@ def write_database(path: Path, tables: Mapping[str, tuple[Sequence[str], Iterabl
 
 
 def recording_tables() -> dict[str, tuple[Sequence[str], Iterable[Sequence[object]]]]:
-    """A kernel, a copy and a collective, launched by an operator, a queued call and an operator."""
+    """A kernel, a copy and a collective, launched by an operator, a queued call and an operator; a backward one."""
     texts = ["MatMul1", "MatMul", "AI_CORE", "1,2;2,3", "KERNEL_AICORE", "MEMCPY_ASYNC", "hcom_allReduce__1_0_1"]
     texts += ["hcom_allReduce_", "aten::mm", "Enqueue", "Dequeue@copy", "aclrtMemcpyAsync", "group", "app"]
+    texts += ["MmBackward0"]
     number = {text: place for place, text in enumerate(texts)}
     tid = (40 << 32) | 41
     other = (40 << 32) | 42
@@ -128,18 +129,19 @@ def recording_tables() -> dict[str, tuple[Sequence[str], Iterable[Sequence[objec
             [(number["hcom_allReduce__1_0_1"], 1400, 1800, 13, number["group"], number["hcom_allReduce_"])],
         ),
         "PYTORCH_API": (
-            ("startNs", "endNs", "globalTid", "connectionId", "name", "type"),
+            ("startNs", "endNs", "globalTid", "connectionId", "name", "type", "fwdThreadId"),
             [
-                ("900", "950", tid, 0, number["aten::mm"], 50001),
-                ("960", "965", tid, 1, number["Enqueue"], 50002),
-                ("970", "990", other, 2, number["Dequeue@copy"], 50002),
+                ("900", "950", tid, 0, number["aten::mm"], 50001, 0),
+                ("960", "965", tid, 1, number["Enqueue"], 50002, None),
+                ("970", "990", other, 2, number["Dequeue@copy"], 50002, None),
+                ("991", "999", other, 3, number["MmBackward0"], 50001, 1),
             ],
         ),
         "CANN_API": (
             ("startNs", "endNs", "globalTid", "connectionId", "name", "type"),
             [(975, 980, other, 12, number["aclrtMemcpyAsync"], 20000)],
         ),
-        "CONNECTION_IDS": (("id", "connectionId"), [(0, 11), (0, 13), (1, 50), (2, 50)]),
+        "CONNECTION_IDS": (("id", "connectionId"), [(0, 11), (0, 13), (0, 60), (1, 50), (2, 50), (3, 60)]),
         "STEP_TIME": (("id", "startNs", "endNs"), [(4, 800, 2000)]),
         "RANK_DEVICE_MAP": (("rankId", "deviceId"), [(3, 2)]),
         "NPU_INFO": (("id", "name"), [(2, "Ascend910B")]),

@@ -81,7 +81,7 @@ def test_operators_and_tasks(job: Run) -> None:
     assert [(row["name"], row["kind"], row["n"]) for row in found] == [
         ("Add-op2", "kernel", 4),
         ("AllReduce-op9", "communication", 4),
-        ("GetNext-op3", "op", 1),
+        ("GetNext-op3", "data", 1),
         ("Mul-op1", "kernel", 4),
         ("task 40000", "device_other", 4),
         ("task 41000", "device_other", 1),
@@ -93,14 +93,58 @@ def test_operators_and_tasks(job: Run) -> None:
 
 def test_ai_cpu_queues_and_clock(job: Run) -> None:
     trace = job.traces[0]
-    rows = job.sql("SELECT s.dur_ns, o.op_type FROM slices s JOIN ops o USING (op_id) WHERE o.device_kind = 'ai_cpu'")
-    assert [(r["dur_ns"], r["op_type"]) for r in rows.to_pylist()] == [(2_000, "GetNext")]
+    rows = job.sql(
+        "SELECT s.name, s.kind, s.dur_ns, o.op_type, t.kind AS lane, t.name AS track FROM slices s "
+        "JOIN ops o USING (op_id) JOIN tracks t USING (track_id) WHERE o.device_kind = 'ai_cpu'"
+    ).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        ("GetNext-op3", "data", 2_000, "GetNext", "stream", "AI CPU"),
+    ]
+    assert job.sql("SELECT count, total_ns FROM op_totals").to_pylist() == [{"count": 1, "total_ns": 2_000}]
     queues: Any = pipeline(trace)["queues"]
     assert [(q["queue"], q["samples"], q["empty_count"]) for q in queues] == [("device", 2, 1), ("transfer", 2, 1)]
     facts: Any = trace.meta["minddata"]
     assert facts["fetch_wait_ns"] == [20_000, 1_000]
     assert trace.meta["base_unix_ns"] == 1_591_183_963_784_568_740 - 9_000_000
     assert (trace.meta["framework"], trace.rank, trace.source) == ("mindspore", None, "JOBAA[0]")
+
+
+@pytest.mark.parametrize("missing", [jobs.HWTS, jobs.TASKS])
+def test_without_the_log_of_the_cores_compute_is_unknown(missing: str, tmp_path: Path, workspace: Workspace) -> None:
+    """The log, or which operators its tasks are: the step trace's collectives and the AI CPU are not all there was."""
+    files = jobs.job_files()
+    del files[missing]
+    rank = _rank(_open(tmp_path / "JOBAA", files, workspace))
+    assert rank["step_summary"] is None
+    for device in (rank["device_total"], *rank["devices"]):
+        assert {device[part] for part in ("compute_ns", "busy_ns", "idle_ns", "copy_ns", "kernel_busy_share")} == {None}
+        assert (device["ops"], device["communication_ns"] > 0) == (4, True)
+
+
+def test_kernels_of_the_ai_cpu_are_work_of_the_device(tmp_path: Path, workspace: Workspace) -> None:
+    """In step 2, 1000 counts (10 us) in which no AI Core works; a run without a name is no work."""
+    text = "[100] Node:Default/TopK-op4, Run start:120, Run end:128\0" + _thread(at=6000, total=10) + _thread(7000, 50)
+    run = _open(tmp_path / "JOBAA", {**jobs.job_files(), jobs.AICPU: text.encode()}, workspace)
+    found = run.sql(
+        "SELECT s.name, s.kind, s.category, s.dur_ns, t.kind AS lane, t.name AS track, t.device, a.args FROM slices s "
+        "JOIN tracks t USING (track_id) JOIN args a USING (slice_id) WHERE category = 'aicpu' ORDER BY s.start_ns"
+    ).to_pylist()
+    kernel = '{"run_start_us": 120, "run_end_us": 128, "dispatch_us": 1, "total_us": 10}'
+    assert [tuple(row.values()) for row in found] == [
+        ("TopK-op4", "kernel", "aicpu", 10_000, "stream", "AI CPU", 0, kernel),
+        ("AI CPU task", "device_other", "aicpu", 50_000, "stream", "AI CPU", 0, '{"dispatch_us": 1, "total_us": 50}'),
+    ]
+    budgets = [step["budget"]["compute_ns"] for step in _rank(run)["steps"]]
+    assert [own - budgets[0] for own in budgets] == [0, 10_000, 0, 0]
+    assert {row["name"]: row["count"] for row in operator_table(run.traces[0]).rows}["TopK"] == 1
+
+
+def _thread(at: int, total: int) -> str:
+    start = jobs.ZERO + jobs.STEP + at
+    return (
+        f"Thread[ 1] process device[0]:aicpu[ 0] task end, tickDrvTopHalf={start},tickDrvBottomHalf={start + 1}, "
+        f"tickBeforeRun={start + 2},tickAfterRun={start + 9}, dispatchTime=1 us, totalTime={total} us.\0"
+    )
 
 
 @pytest.mark.parametrize(

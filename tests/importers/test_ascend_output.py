@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from laptime.analyses.operators import operator_table
 from laptime.analyses.report import report
+from laptime.analyses.selection import Selection
 from laptime.errors import LaptimeError
 from laptime.importers.opening import open_run
 from laptime.model.trace import Trace
@@ -110,6 +112,28 @@ def test_columns_are_found_by_name(tmp_path: Path, workspace: Workspace, columns
     if "Input Shapes" in columns:
         assert rows[0]["op"]["input_shapes"] == '["1,2","2,3"]'
         assert json.loads(rows[0]["op"]["info"]) == {"accelerator_core": "AI_CORE", "block_dim": "32"}
+
+
+def test_one_type_on_two_processors_is_two_rows(tmp_path: Path, workspace: Workspace) -> None:
+    """Cast on the vector core and on the AI CPU; cube, vector and mixed cores are all the AI Core."""
+    cores = [("Cast", "AI_VECTOR_CORE"), ("Cast", "AI_CPU"), ("Cast", "MIX_AIV"), ("hcom_allReduce_", "HCCL")]
+    rows = [
+        _row(
+            OLD,
+            **{"Name": f"{kind}{place}", "Type": kind, "Accelerator Core": core},
+            **{"Start Time(us)": us(100 * place), "Duration(us)": 10 + place},
+        )
+        for place, (kind, core) in enumerate(cores)
+    ]
+    trace = _open(write_output(tmp_path / "x_ascend_pt", {"kernel_details.csv": table(OLD, rows)}), workspace)
+    found = {(row["name"], row["device_kind"]): row["total_ns"] for row in operator_table(trace).rows}
+    assert found == {
+        ("Cast", "ai_core"): 22_000,
+        ("Cast", "ai_cpu"): 11_000,
+        ("hcom_allReduce_", "communication"): 13_000,
+    }
+    on_ai_cpu = Selection(sort="self_ns", one_of={"device_kind": ["ai_cpu"]})
+    assert [row["name"] for row in operator_table(trace, by="kernel", selection=on_ai_cpu).rows] == ["Cast1"]
 
 
 def test_level_0_knows_no_types(tmp_path: Path, workspace: Workspace) -> None:
@@ -274,13 +298,16 @@ def test_databases(tmp_path: Path, workspace: Workspace) -> None:
     assert rank["devices"][0]["device"] == 2
     assert rank["devices"][0]["name"] == "Ascend910B"
     assert [(step["step"], step["dur_ns"]) for step in rank["steps"]] == [(4, 1200)]
-    assert rank["events"] == {"read": 8, "kept": 8, "dropped": {}}
+    assert rank["events"] == {"read": 9, "kept": 9, "dropped": {}}
     trace = _open(folder, workspace)
     rows = trace.table("slices").arrow(["name"]).to_pydict()["name"]
     flows = {(rows[row["from_id"]], rows[row["to_id"]], row["kind"]) for row in trace.flows.arrow().to_pylist()}
     assert ("Enqueue", "MEMCPY_ASYNC", "launch") in flows
     assert ("aten::mm", "MatMul1", "launch") in flows
     assert ("Enqueue", "Dequeue@copy", "data") in flows
+    assert [flow for flow in flows if flow[2] == "forward_backward"] == [
+        ("aten::mm", "MmBackward0", "forward_backward")
+    ]
 
 
 def test_text_counts_before_databases(tmp_path: Path, workspace: Workspace) -> None:

@@ -132,8 +132,14 @@ def test_aicpu_dialects(tmp_path: Path, workspace: Workspace, name: str, text: s
     trace = trace_of(tmp_path, workspace, {name: text})
     (row,) = slices_of(trace)
     assert (row["name"], row["kind"], row["dur_ns"], row["lane"]) == ("X", "kernel", 11_000, "AI CPU")
+    assert row["category"] == "aicpu"
     args = trace.table("args").arrow().to_pylist()
-    assert json.loads(args[0]["args"]) == {"total_time_ms": 1.5, "dispatch_time_ms": 0.1}
+    assert json.loads(args[0]["args"]) == {
+        "run_start_us": 9,
+        "run_end_us": 20,
+        "dispatch_us": 100,
+        "total_us": 1500,
+    }
 
 
 # ---- steps ----
@@ -216,3 +222,47 @@ def test_points_that_occur_unequally_often(tmp_path: Path, workspace: Workspace)
     assert not step_trace(trace).steps
     rows: Any = trace.meta["warnings"]
     assert "PROFILING_FP_START" in rows[0]["message"]
+
+
+# ---- the printed hwts log ----
+
+HWTS = """====================45 HWTS data====================
+Type           cnt  Core_ID  Block_ID  Task_ID  Cycle_counter   Stream_ID
+Start of task  0    0        0         7_4      1000            7
+Start of block 1    0        0         7_4      1001            7
+End of task    2    0        0         7_4      1030            7
+Start of task  3    0        0         30001    1030            8
+Start of task  4    0        0         7_4      1040            7
+not a row
+End of task    5    0        0         7_4      1060            7
+End of task    6    0        0         30001    1090            8
+Start of task  7    0        0         9_4      1100            9
+End of task    8    0        0         9_4      1150            9
+Start of task  9    0        0         9_5      1200            9
+"""
+FRAMEWORK = (
+    "task_id,stream_id,block_dim,full_op_name,op_name,op_type,subgraph,op_info\n"
+    "4,7,1,Default/Mul-op1,Mul-op1,Mul,Default,{}\n30001,3,1,Default/Add-op2,Add-op2,Add,Default,{}\n"
+)
+
+
+def test_the_printed_hwts_log(tmp_path: Path, workspace: Workspace) -> None:
+    """Tasks are those of their stream, or of the job from 25000 on; what is no operator is no kernel."""
+    files = {"output_format_data_hwts_3.txt": HWTS, "framework_raw_3.csv": FRAMEWORK}
+    trace = trace_of(tmp_path, workspace, files)
+    assert [(row["name"], row["kind"], row["stream"], row["start_ns"], row["dur_ns"]) for row in slices_of(trace)] == [
+        ("Mul-op1", "kernel", 7, 0, 300),
+        ("Mul-op1", "kernel", 7, 400, 200),
+        ("Add-op2", "kernel", 8, 300, 600),
+        ("task 4", "device_other", 9, 1000, 500),
+    ]
+    assert warning_codes(trace) == ["other", "unbalanced"]
+    events: Any = trace.meta["events"]
+    assert events["dropped"] == {"unclosed": 1} and events["kept"] == events["read"] - 1 == 4
+
+
+def test_the_timeline_counts_before_the_printed_hwts_log(tmp_path: Path, workspace: Workspace) -> None:
+    timeline = "op_name, stream_id, start_time(ms), duration(ms)\nDefault/Mul-op1,7,0.01,0.0003\n"
+    files = {"output_format_data_hwts_3.txt": HWTS, "framework_raw_3.csv": FRAMEWORK}
+    trace = trace_of(tmp_path, workspace, {**files, "output_timeline_data_3.txt": timeline})
+    assert [(row["name"], row["dur_ns"]) for row in slices_of(trace)] == [("Mul-op1", 300)]

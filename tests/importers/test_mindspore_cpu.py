@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from laptime.analyses.operators import operator_table
+from laptime.analyses.pipeline import pipeline
 from laptime.analyses.report import report
 from laptime.analyses.step_trace import step_trace
 from laptime.errors import LaptimeError
@@ -89,6 +90,44 @@ def test_executions_become_slices_of_a_device(tmp_path: Path, workspace: Workspa
     result: dict[str, Any] = report(run)
     assert (result["run"]["framework_version"], result["run"]["world_size"]) == ("2.0.0", 8)
     assert rank["events"] == {"read": 19, "kept": 19, "dropped": {}}
+
+
+_MS = 1_000_000
+
+
+def _with_waits(folder: Path, first_ms: int) -> Path:
+    """Steps every 100 ms; the second waits 30 ms for its batch, the third not at all, but for what fell below 1 ms."""
+    _write(folder, gap_ns=100 * _MS)
+    rows = [(1, 700, first_ms - 900), (2, 30, first_ms + 90), (3, 0, first_ms + 195)]
+    lines = [
+        f"0 {part} {batch} {value if part != 1 else 0} {time}" for batch, value, time in rows for part in (1, 2, 0)
+    ]
+    lines += [f"1 16 {batch} 0 {time}" for batch, _, time in rows]
+    (folder / "dataset_iterator_profiling_0.txt").write_text("\n".join([*lines, ""]))
+    return folder
+
+
+def test_waits_for_batches_on_the_clock_of_the_operators(tmp_path: Path, workspace: Workspace) -> None:
+    run = open_run(_with_waits(tmp_path / "profiler", 5_000), workspace=workspace)
+    steps = _rank(run)["steps"]
+    assert [step["budget"]["idle_data_wait_ns"] for step in steps] == [0, 30 * _MS, 0]
+    for step in steps:
+        budget = step["budget"]
+        assert budget["idle_other_ns"] == budget["idle_ns"] - budget["idle_data_wait_ns"]
+        assert (budget["basis"], budget["idle_launch_ns"], budget["idle_sync_ns"]) == ("device", 0, 0)
+    found = run.sql("SELECT kind, dur_ns FROM slices WHERE name = 'wait for batch' ORDER BY start_ns").to_pylist()
+    assert [(row["kind"], row["dur_ns"]) for row in found] == [("data", 700 * _MS), ("data", 30 * _MS), ("data", 0)]
+    data = pipeline(run.traces[0])["data_bound"]
+    assert isinstance(data, dict) and data["batches"] == 3
+
+
+def test_waits_on_another_clock_are_placed_nowhere(tmp_path: Path, workspace: Workspace) -> None:
+    run = open_run(_with_waits(tmp_path / "profiler", 1_798_055), workspace=workspace)
+    rank = _rank(run)
+    assert [step["budget"]["idle_data_wait_ns"] for step in rank["steps"]] == [0, 0, 0]
+    assert rank["host"]["slices"] == 0
+    data = pipeline(run.traces[0])["data_bound"]
+    assert isinstance(data, dict) and data["wait_ns"] == 30 * _MS
 
 
 def test_steps_are_inferred_from_counts_in_any_order(tmp_path: Path, workspace: Workspace) -> None:
@@ -241,6 +280,8 @@ def test_an_empty_recording_has_no_events(tmp_path: Path, workspace: Workspace) 
 @pytest.mark.parametrize("seed", range(MUTATIONS))
 def test_damage_is_told_and_never_a_crash(tmp_path: Path, workspace: Workspace, seed: int) -> None:
     folder = _write(tmp_path / "vm_7_20261129210002008_ascend_ms" / "FRAMEWORK", first_ns=1_795_957_202_500_000_000)
+    if seed % 2:
+        _with_waits(folder, 5_000)
     random = Random(seed)
     others = [file.read_bytes() for file in sorted(folder.iterdir())]
     for file in random.sample(sorted(folder.iterdir()), random.randint(1, 3)):

@@ -204,8 +204,13 @@ def test_without_a_step_trace_there_are_no_steps(tmp_path: Path, workspace: Work
 
 
 def test_without_tasks_there_are_steps_all_the_same(tmp_path: Path, workspace: Workspace) -> None:
-    rank = _rank(open_run(_write(tmp_path / "PROF_1", parts=("step_trace",)), workspace=workspace))
-    assert len(rank["steps"]) == 3
+    run = open_run(_write(tmp_path / "PROF_1", parts=("step_trace",)), workspace=workspace)
+    rank = _rank(run)
+    assert [step["budget"] for step in rank["steps"]] == [None] * 3
+    total = rank["device_total"]
+    assert (total["compute_ns"], total["idle_ns"], total["communication_ns"]) == (None, None, 3 * 110_000)
+    missing: Any = report(run)["not_recorded"]
+    assert any("tasks of the device" in row["what"] for row in missing)
 
 
 def test_an_iteration_without_tasks_between_others_is_not_whole(tmp_path: Path, workspace: Workspace) -> None:

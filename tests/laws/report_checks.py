@@ -27,6 +27,17 @@ def assert_consistent(report: Json) -> None:
         assert warning["count"] > 0, warning
 
 
+def assert_sound_pipeline(pipeline: Json) -> None:
+    """Shares are shares, and nothing waits for less than no time."""
+    queues = [*pipeline["queues"], *(op["output_queue"] for op in pipeline["operators"] if op["output_queue"])]
+    bound = pipeline["data_bound"] or {}
+    shares = [each.get(key) for each in (*queues, bound) for key in ("usage_share", "empty_share", "share_of_step")]
+    assert all(share is None or 0 <= share <= 1 for share in shares), pipeline
+    counts = [bound.get(key) for key in ("waits", "batches", "wait_ns", "mean_wait_ns", "first_wait_ns")]
+    counts += [queue[key] for queue in queues for key in ("samples", "capacity", "mean_size")]
+    assert all(count is None or count >= 0 for count in counts), pipeline
+
+
 def _check_events(events: Json) -> None:
     assert events["read"] == events["kept"] + sum(events["dropped"].values()), events
     assert events["kept"] >= 0, events
@@ -46,13 +57,28 @@ def _check_budget(budget: Json) -> None:
     assert (budget["idle_launch_ns"] is None) == (budget["basis"] == "host"), budget
 
 
+_UNKNOWN_WITHOUT_KERNELS = (
+    "busy_ns",
+    "idle_ns",
+    "compute_ns",
+    "communication_overlapped_ns",
+    "communication_exposed_ns",
+    "copy_ns",
+    "copy_exposed_ns",
+    "kernel_busy_share",
+)
+
+
 def _check_device(device: Json) -> None:
+    assert 0 <= device["linked_ops"] <= device["ops"], device
+    if device["compute_ns"] is None:
+        assert all(device[key] is None for key in _UNKNOWN_WITHOUT_KERNELS), device
+        return
     assert device["idle_ns"] == device["span_ns"] - device["busy_ns"], device
     shown = device["communication_overlapped_ns"] + device["communication_exposed_ns"]
     assert device["communication_ns"] == shown, device
     parts = [device["compute_ns"], device["communication_exposed_ns"], device["copy_exposed_ns"]]
     assert sum(parts) == device["busy_ns"], device
     assert min(device["idle_ns"], *parts) >= 0, device
-    assert 0 <= device["linked_ops"] <= device["ops"], device
     share = device["kernel_busy_share"]
     assert share is None or 0 <= share <= 1, device

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from laptime.errors import LaptimeError
 from laptime.importers.opening import open_run
 from laptime.model.trace import Run
 from laptime.model.workspace import ENVIRONMENT, StoredRun, Workspace, fingerprint, joined_key
@@ -263,3 +266,53 @@ def test_a_fingerprint_changes_with_what_it_covers(tmp_path):
 def test_joined_keys_tell_their_parts_apart():
     assert joined_key(["ab", "c"]) != joined_key(["a", "bc"])
     assert joined_key(["a", "b"]) == joined_key(["a", "b"])
+
+
+# ---- failures ----
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_workspace_that_is_gone_is_named(tmp_path, several):
+    """Not the recording, which is whole; and not as a note that it could not be read."""
+    recording = written(tmp_path / "runs" / "a.json")
+    written(tmp_path / "runs" / "b.json", {**EVENT, "name": "aten::bmm"})
+    gone = Workspace(tmp_path / "gone")
+    with pytest.raises(LaptimeError) as failure:
+        open_run(recording.parent if several else recording, workspace=gone)
+    assert failure.value.where == str(gone.root)
+    assert failure.value.what == "the workspace cannot be written (No such file or directory)"
+    assert "--workspace" in failure.value.remedy
+
+
+@pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_workspace_is_named(tmp_path, workspace, monkeypatch, reason):
+    """Met while the tables are written, by a write that names no file."""
+
+    def full(*_):
+        raise OSError(reason, os.strerror(reason))
+
+    monkeypatch.setattr("laptime.importers.opening.write_trace", full)
+    with pytest.raises(LaptimeError) as failure:
+        open_run(written(tmp_path / "a.json"), workspace=workspace)
+    assert failure.value.where == str(workspace.root)
+    assert os.strerror(reason) in failure.value.what
+    assert stored_traces(workspace) == []
+
+
+def test_an_unreadable_recording_is_named(tmp_path, workspace, monkeypatch):
+    recording = written(tmp_path / "a.json")
+
+    def refused(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(recording))
+
+    monkeypatch.setattr("laptime.importers.opening.build_tables", refused)
+    with pytest.raises(LaptimeError) as failure:
+        open_run(recording, workspace=workspace)
+    assert failure.value.where == str(recording)
+
+
+def test_a_list_of_runs_that_cannot_be_written_is_named(tmp_path, workspace):
+    shutil.rmtree(workspace.root / "runs")
+    with pytest.raises(LaptimeError) as failure:
+        open_run(written(tmp_path / "a.json"), workspace=workspace)
+    assert failure.value.where == str(workspace.root)

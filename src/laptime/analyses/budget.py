@@ -177,6 +177,8 @@ def idle_causes(trace: Trace, rows: IntArray, gaps: Gaps) -> IdleCauses:
         waiting[own] = _waited(trace, track, gaps, own, call_start[own])
     if main >= 0:
         data_wait[unfinished] = _kind_union(trace, "data", main).within(gaps.start[unfinished], gaps.end[unfinished])
+    elif not has_links:  # of the host only its waits were recorded
+        data_wait = _on_any_thread(trace, "data").within(gaps.start, gaps.end)
     rest = gaps.end - gaps.start - data_wait
     sync[late & waiting] = rest[late & waiting]
     return IdleCauses(data_wait, sync, np.where(late & ~waiting, rest, 0))

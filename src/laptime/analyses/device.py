@@ -5,7 +5,7 @@ Definitions: docs/definitions.md, "Device times".
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -43,21 +43,24 @@ class DeviceWork:
 
 @dataclass(frozen=True)
 class DeviceTimes:
-    """Times of one device, or of all together (`device` None), over its whole span."""
+    """Times of one device, or of all together (`device` None), over its whole span.
+
+    Where kernels were not recorded, all that they would change is None.
+    """
 
     device: int | None
     name: str | None
     ops: int
     linked_ops: int
     span_ns: int
-    busy_ns: int
-    idle_ns: int
-    compute_ns: int
-    communication_ns: int
-    communication_overlapped_ns: int
-    communication_exposed_ns: int
-    copy_ns: int
-    copy_exposed_ns: int
+    busy_ns: int | None
+    idle_ns: int | None
+    compute_ns: int | None
+    communication_ns: int | None
+    communication_overlapped_ns: int | None
+    communication_exposed_ns: int | None
+    copy_ns: int | None
+    copy_exposed_ns: int | None
     streams: int
     kernel_busy_share: float | None
 
@@ -131,7 +134,26 @@ def device_times(trace: Trace) -> tuple[list[DeviceTimes], DeviceTimes | None]:
         _times(trace, rows[device == key], None if key == NULL else int(key), _name_of(trace, key))
         for key in np.unique(device).tolist()
     ]
-    return each, _times(trace, rows, None, None)
+    together = _times(trace, rows, None, None)
+    if trace.meta.get("device_kernels_recorded") is False:
+        return [_without_kernels(one) for one in each], _without_kernels(together)
+    return each, together
+
+
+def _without_kernels(times: DeviceTimes) -> DeviceTimes:
+    """What is known of a device of which collectives were recorded, or kernels of the AI CPU, but no others."""
+    return replace(
+        times,
+        busy_ns=None,
+        idle_ns=None,
+        compute_ns=None,
+        communication_ns=times.communication_ns or None,
+        communication_overlapped_ns=None,
+        communication_exposed_ns=None,
+        copy_ns=None,
+        copy_exposed_ns=None,
+        kernel_busy_share=None,
+    )
 
 
 def _name_of(trace: Trace, device: int) -> str | None:

@@ -17,6 +17,7 @@ class Groups:
     labels: list[str]
     op_types: list[str | None]
     infos: list[dict[str, object] | None]
+    processors: list[str | None]
 
 
 def totals_by_group(trace: Trace, group_of: IntArray, groups: Groups, *, subgraph: str | None) -> list[Row]:
@@ -30,19 +31,24 @@ def totals_by_group(trace: Trace, group_of: IntArray, groups: Groups, *, subgrap
 
 
 def merged(rows: list[Row], sums: list[Row]) -> list[Row]:
-    """Rows made of slices and rows of sums; those of one name become one, whose spread is unknown."""
+    """Rows made of slices and rows of sums; those of one group become one, whose spread is unknown."""
     if not sums:
         return rows
-    by_name = {str(row["name"]): row for row in rows}
+    by_name = {_key(row): row for row in rows}
     for row in sums:
-        other = by_name.get(str(row["name"]))
+        other = by_name.get(_key(row))
         if other is None:
-            by_name[str(row["name"])] = row
+            by_name[_key(row)] = row
             continue
         added = {key: _sum(other[key], row[key]) for key in ("count", "total_ns", "self_ns")}
         mean = _rounded_ratio(added["total_ns"], added["count"])
-        by_name[str(row["name"])] = {**other, **added, "mean_ns": mean, **dict.fromkeys(_UNKNOWN)}
+        by_name[_key(row)] = {**other, **added, "mean_ns": mean, **dict.fromkeys(_UNKNOWN)}
     return _with_shares(list(by_name.values()))
+
+
+def _key(row: Row) -> tuple[object, object, str]:
+    """What tells groups apart: of a name there may be several processors or shapes."""
+    return row["name"], row["device_kind"], repr(row["info"])
 
 
 def _row(groups: Groups, group: int, rows: list[Row]) -> Row:
@@ -54,6 +60,7 @@ def _row(groups: Groups, group: int, rows: list[Row]) -> Row:
     return {
         "name": groups.labels[group],
         "op_type": groups.op_types[group],
+        "device_kind": groups.processors[group],
         "count": count,
         "total_ns": total,
         "self_ns": total,

@@ -17,6 +17,7 @@ from laptime.analyses.averages import quantile
 from laptime.analyses.call_sites import OpTree, op_rows, sources_of
 from laptime.analyses.device import device_rows, launch_of
 from laptime.analyses.op_totals import Groups, merged, totals_by_group
+from laptime.analyses.processors import is_from_events, processor_of, processor_of_slices
 from laptime.analyses.selection import Selection, select
 from laptime.errors import LaptimeError
 from laptime.model.arrays import BoolArray, IntArray
@@ -40,6 +41,7 @@ COLUMNS = (
     "share",
     "name",
     "op_type",
+    "device_kind",
 )
 
 
@@ -128,6 +130,7 @@ def _statistics(executions: _Executions, groups: Groups) -> list[dict[str, objec
             {
                 "name": groups.labels[code],
                 "op_type": groups.op_types[code],
+                "device_kind": groups.processors[code],
                 "count": len(part),
                 "total_ns": int(outer.sum()),
                 "self_ns": own,
@@ -154,8 +157,12 @@ def _kernels(trace: Trace, rows: IntArray) -> tuple[_Executions, Groups]:
     kind_of = dict(zip(group.tolist(), trace.slices["kind"][rows].tolist(), strict=True))
     labels = [names[code] for code in used.tolist()]
     kinds = [KINDS[kind_of[code]] for code in range(len(labels))]
+    op_of = dict(zip(group.tolist(), trace.slices["op_id"][rows].tolist(), strict=True))
+    kind_of_op = trace.ops.objects("device_kind")
+    told = [None if op_of[code] == NULL else kind_of_op[op_of[code]] for code in range(len(labels))]
+    processors = [processor_of(own) or processor_of_slices(kind) for own, kind in zip(told, kinds, strict=True)]
     executions = _Executions(group.reshape(-1), duration, duration, np.ones(len(rows), bool))
-    return executions, Groups(labels, list(kinds), [None] * len(labels))
+    return executions, Groups(labels, list(kinds), [None] * len(labels), processors)
 
 
 def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
@@ -217,25 +224,22 @@ def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups)
     kinds, by_kind = np.unique(trace.slices["kind"][rows], return_inverse=True)
     group = by_kind.reshape(-1) + len(groups.labels)
     own = trace.slices["op_id"][rows]
-    named = np.array([kind not in _FROM_ARGUMENTS for kind in trace.ops.objects("device_kind")] or [False], bool)
+    named = np.array([not is_from_events(kind) for kind in trace.ops.objects("device_kind")] or [False], bool)
     has_own = (own != NULL) & named[np.where(own == NULL, 0, own)]
     if by != "source":
         group_of_op, _ = groups_of_ops(trace, by)
         group = np.where(has_own, group_of_op[np.where(has_own, own, 0)], group)
-    labels = groups.labels + [f"[{KINDS[kind]} without operator]" for kind in kinds.tolist()]
+    names = [KINDS[kind] for kind in kinds.tolist()]
+    labels = [*groups.labels, *(f"[{name} without operator]" for name in names)]
+    processors = [*groups.processors, *(processor_of_slices(name) for name in names)]
     if by == "source":
         index = {label: code for code, label in enumerate(labels)}
         lines = [None if line is None else index.setdefault(line, len(index)) for line in sources_of(trace, rows)]
-        group = np.array(
-            [code if line is None else line for code, line in zip(group.tolist(), lines, strict=True)], int
-        )
+        group = np.array([c if line is None else line for c, line in zip(group.tolist(), lines, strict=True)], np.int64)
+        processors += [None] * (len(index) - len(labels))
         labels = list(index)
-    more = [None] * (len(labels) - len(groups.labels))
-    return group, Groups(labels, [*groups.op_types, *more], [*groups.infos, *more])
-
-
-_FROM_ARGUMENTS = frozenset({"host", "device"})
-"""Kinds of operators made from a framework's events; a source that names the operators of its device has others."""
+    nothing = [None] * (len(labels) - len(groups.labels))
+    return group, Groups(labels, [*groups.op_types, *nothing], [*groups.infos, *nothing], processors)
 
 
 # ---- grouping ----
@@ -250,18 +254,18 @@ def _groups(trace: Trace, ops: IntArray, by: str) -> tuple[IntArray, Groups]:
 
 
 def groups_of_ops(trace: Trace, by: str) -> tuple[IntArray, Groups]:
-    """Group of each row of the `ops` table, and the groups."""
+    """Group of each row of the `ops` table, and the groups; one of each name and processor."""
     table = trace.ops.arrow().to_pydict()
-    labels_of = [_label(table, row, by) for row in range(len(table["op_id"]))]
-    index: dict[str, int] = {}
-    group_of = np.array([index.setdefault(label, len(index)) for label in labels_of] or [0], np.int64)
-    first = {group: row for row, group in reversed(list(enumerate(group_of[: len(labels_of)].tolist())))}
-    labels = list(index)
     typed = by in ("op-type", "name", "shape", "full-name")
-    types = [table["op_type"][first[group]] if typed else None for group in range(len(labels))]
-    infos = [_info(table, first[group], by) for group in range(len(labels))]
-    names = [table["name"][first[group]] if by == "shape" else label for group, label in enumerate(labels)]
-    return group_of, Groups(names, types, infos)
+    rows = range(len(table["op_id"]))
+    keys = [(_label(table, row, by), processor_of(table["device_kind"][row]) if typed else None) for row in rows]
+    index: dict[tuple[str, str | None], int] = {}
+    group_of = np.array([index.setdefault(key, len(index)) for key in keys] or [0], np.int64)
+    first = {group: row for row, group in reversed(list(enumerate(group_of[: len(keys)].tolist())))}
+    types = [table["op_type"][first[group]] if typed else None for group in range(len(index))]
+    infos = [_info(table, first[group], by) for group in range(len(index))]
+    names = [table["name"][first[group]] if by == "shape" else label for group, (label, _) in enumerate(index)]
+    return group_of, Groups(names, types, infos, [processor for _, processor in index])
 
 
 def _label(table: dict[str, list[object]], row: int, by: str) -> str:
@@ -311,4 +315,5 @@ def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, Groups]:
     index: dict[str, int] = {"[no call stack]": 0}
     group_of = [0 if source is None else index.setdefault(source, len(index)) for source in sources]
     labels = list(index)
-    return np.array(group_of, np.int64), Groups(labels, [None] * len(labels), [None] * len(labels))
+    nothing = [None] * len(labels)
+    return np.array(group_of, np.int64), Groups(labels, list(nothing), list(nothing), list(nothing))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from laptime.cli import doctor, export, importing, op, pipeline, prof, report, runs, sql, step
+from laptime.cli import doctor, export, importing, op, pipeline, prof, report, runs, shell, sql, step
 
 _HELP = """Tells where each training step's time goes.
 
@@ -37,6 +37,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("export", export.command, "Write Chrome JSON for Perfetto, or a table as CSV."),
     ("prof", prof.command, "Parse a raw Ascend job for the MindInsight Profiler."),
     ("doctor", doctor.command, "What keeps this machine from recording, and what to do."),
+    ("shell", shell.command, "Ask a profile at a prompt, as with profiler_cli."),
     ("sql", sql.command, "Ask the tables of a run by SQL."),
 )
 """Name, function and line in the list of commands."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from laptime.cli.choices import conditions, one_of_these
 from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json, rank_text
 
 _TORCH_SORTS = {
@@ -71,13 +72,13 @@ def command(
     from laptime.analyses.selection import Selection
 
     where, column = _TORCH_SORTS.get(sort.replace("-", "_"), (None, sort.replace("-", "_")))
-    _one_of(by, GROUPINGS, "--by")
-    _one_of(on, ("device", "host", None), "--on")
-    _one_of(column, COLUMNS, "--sort", also=tuple(_TORCH_SORTS))
+    one_of_these(by, GROUPINGS, "--by")
+    one_of_these(on, ("device", "host", None), "--on")
+    one_of_these(column, COLUMNS, "--sort", also=tuple(_TORCH_SORTS))
     selection = Selection(
-        one_of=_conditions(one_of, "--in", COLUMNS),
-        none_of=_conditions(none_of, "--not-in", COLUMNS),
-        contains=_conditions(contains, "--filter", COLUMNS),
+        one_of=conditions(one_of, "--in", COLUMNS),
+        none_of=conditions(none_of, "--not-in", COLUMNS),
+        contains=conditions(contains, "--filter", COLUMNS),
         sort=column,
         ascending=ascending,
         limit=limit or (None if as_json else 30),
@@ -93,23 +94,3 @@ def command(
     from laptime.cli.op_page import show
 
     show(table, path=run.path, rank=rank_text(run, trace))
-
-
-def _one_of(value: str | None, known: tuple[str | None, ...], option: str, also: tuple[str, ...] = ()) -> None:
-    if value not in known:
-        names = ", ".join(str(name) for name in (*known, *also) if name)
-        raise typer.BadParameter(f"{value!r} is none of: {names}", param_hint=option)
-
-
-def _conditions(texts: list[str] | None, option: str, columns: tuple[str, ...]) -> dict[str, list[str]]:
-    """`COL=TEXT` options by column: of `--in` and `--not-in` the texts between commas, of `--filter` the text whole."""
-    wanted: dict[str, list[str]] = {}
-    for text in texts or []:
-        column, equals, part = text.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"{text!r} is not COL=TEXT", param_hint=option)
-        column = column.strip().replace("-", "_")
-        _one_of(column, columns, option)
-        parts = [part] if option == "--filter" else part.split(",")
-        wanted.setdefault(column, []).extend(each.strip() for each in parts)
-    return wanted

@@ -112,6 +112,9 @@ def _headline_without_steps(rank: Json, where: str) -> str:
     found = "No step was found" if not count else "No step is whole" if count > 1 else "The only step is not whole"
     if device is None:
         return f"{found}{where}, and no device work was recorded; {rank['events']['read']:,} events were read."
+    if device["busy_ns"] is None:
+        some = "1 slice" if device["ops"] == 1 else f"{device['ops']:,} slices"
+        return f"{found}{where}, and of the device's work only {some} were recorded, not the kernels of its cores."
     busy = share_text(device["busy_ns"], device["span_ns"])
     return f"{found}{where}; the device is busy {busy} of {time_text(device['span_ns'])}."
 

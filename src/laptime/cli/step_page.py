@@ -13,7 +13,7 @@ from laptime.cli.report_page import console
 from laptime.cli.units import shortened, time_text
 
 _LABEL_WIDTH = 18
-_PARTS = (("interval_ns", "░", "yellow"), ("forward_backward_ns", "█", "green"), ("tail_ns", "▒", "blue"))
+PARTS = (("interval_ns", "░", "yellow"), ("forward_backward_ns", "█", "green"), ("tail_ns", "▒", "blue"))
 _MOST_ROWS = 40
 
 Step = dict[str, object]
@@ -54,14 +54,14 @@ def _draw(page: Console, step: Step, *, title: str) -> None:
         page.print(Text(f"{'parts':<{_LABEL_WIDTH}}unknown (see below)"))
     else:
         bar, used, shown = Text(f"{'parts':<{_LABEL_WIDTH}}"), 0, 0
-        for key, block, style in _PARTS:
-            shown += _drawn_ns(step, key, total)
+        for key, block, style in PARTS:
+            shown += drawn_ns(step, key, total)
             size = round(width * shown / total) - used if total else 0
             bar.append(block * size, style=style)
             used += size
         page.print(bar)
         legend = Text(" " * _LABEL_WIDTH)
-        for (key, block, style), name in zip(_PARTS, ("interval", "forward+backward", "tail"), strict=True):
+        for (key, block, style), name in zip(PARTS, ("interval", "forward+backward", "tail"), strict=True):
             legend.append(block, style=style).append(
                 f" {name} {time_text(_ns(step[key])) if _ns(step[key]) is not None else 'unknown'}  "
             )
@@ -70,7 +70,7 @@ def _draw(page: Console, step: Step, *, title: str) -> None:
     page.print()
 
 
-def _drawn_ns(step: Step, key: str, total: int) -> int:
+def drawn_ns(step: Step, key: str, total: int) -> int:
     """Time a part takes in the drawing; where the interval is unknown, what is left of the step before forward."""
     known = _ns(step[key])
     if known is None and key == "interval_ns":
@@ -92,7 +92,7 @@ def _draw_communication(page: Console, step: Step, *, width: int, total: int) ->
             last = max(first + 1, round(width * (start + dur - begins) / total)) if total else 1
             for cell in range(max(first, 0), min(last, width)):
                 cells[cell] = "▬"
-        page.print(Text(f"{_stream_label(stream):<{_LABEL_WIDTH}}").append("".join(cells), style="magenta"))
+        page.print(Text(f"{stream_label(stream):<{_LABEL_WIDTH}}").append("".join(cells), style="magenta"))
         time = sum(_ns(entry["dur_ns"]) or 0 for entry in entries)
         count = "1 collective" if len(entries) == 1 else f"{len(entries)} collectives"
         page.print(Text(f"{'':<{_LABEL_WIDTH}}{count}, {time_text(time)}"))
@@ -102,7 +102,7 @@ def _known_time(ns: int | None) -> str:
     return "unknown" if ns is None else time_text(ns)
 
 
-def _stream_label(name: str) -> str:
+def stream_label(name: str) -> str:
     """`thread 18322` of `thread 18322 (pt_gloo_runloop)`: the number tells threads apart."""
     return shortened(name.split(" (")[0], _LABEL_WIDTH - 1)
 

@@ -167,7 +167,8 @@ def aicpu(trace: Trace) -> str | None:
         if {"run_start_us", "run_end_us", "dispatch_us"} <= facts.keys():
             start, end = facts["run_start_us"], facts["run_end_us"]
             name = texts[slices["name"][row]].split("-")[0]
-            kernels.append([name, dur / 1e6, facts["dispatch_us"] / 1e3, (end - start) / 1e3, start, end])
+            total_us = facts.get("total_us", dur / 1e3)
+            kernels.append([name, total_us / 1e3, facts["dispatch_us"] / 1e3, (end - start) / 1e3, start, end])
     if not kernels:
         return None
     kernels.sort(key=lambda kernel: kernel[4])

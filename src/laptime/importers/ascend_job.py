@@ -139,6 +139,7 @@ class _Job:
     def _warn_of_devices(self, *logs: StartLog) -> None:
         named = {file.device for files in self._files.values() for file in files if file.device is not None}
         told = named | {log.device for log in logs if log.device is not None} | {self._device}
+        self._builder.meta["devices_told"] = sorted(told)
         if len(told) > 1:
             numbers = " and ".join(str(number) for number in sorted(told))
             self._builder.warnings.add(
@@ -160,6 +161,7 @@ class _Job:
                 covered = runs.covered_ns
         self._builder.meta["device_covered_ns"] = list(covered or (0, 0))  # without operators no budget is known
         self._builder.meta["device_log_ns"] = list(covered) if covered else None
+        self._builder.meta["device_kernels_recorded"] = covered is not None
 
     def _add_tasks(self, runs: TaskRuns) -> bool:
         """Adds all that ran; tells whether operators are among it."""

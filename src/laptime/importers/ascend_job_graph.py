@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 
 from laptime.model.builder import Op, TraceBuilder
 
-_GLOBAL_TASKS = 25_000
-_FIELD = re.compile(r'(\w+):("[^"]*"|\S*)')
+GLOBAL_TASKS = 25_000
+"""Task numbers from here on are unique in the job."""
+_FIELD = re.compile(r'\b(\w+):("[^"]*"|\S*)')
 _NUMBER = re.compile(r"^\d{1,9}$")
 _NUMBERED = re.compile(r"^(.*\S)[-_]op\d+(?:_\d+)*$")
 _SUBGRAPHS = ("Default", "Gradients")
@@ -169,7 +170,7 @@ def read_tasks(slices: Sequence[bytes], into: Framework, builder: TraceBuilder) 
 
 
 def _task_key(task: int, stream: int) -> tuple[int, int | None]:
-    return task, None if task >= _GLOBAL_TASKS else stream
+    return task, None if task >= GLOBAL_TASKS else stream
 
 
 def read_points(slices: Sequence[bytes], into: Framework, builder: TraceBuilder) -> None:

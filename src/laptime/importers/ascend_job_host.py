@@ -9,30 +9,30 @@ source:.., index:N, size:N` when one is sent. host_start.log, dev_start.log: `[D
 
 from __future__ import annotations
 
-import json
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from laptime.importers.ascend_ai_cpu import AI_CPU, AiCpuRuns, add_ai_cpu_slices, ai_cpu_args, ai_cpu_kind
 from laptime.importers.ascend_job_graph import short_name, subgraph_of, text_lines, type_of
 from laptime.importers.ascend_job_slices import LARGEST_COUNT, NS_PER_COUNT
 from laptime.importers.minddata import DEVICE_QUEUE
-from laptime.model.builder import BASE_KIND_CODE, Op, TraceBuilder
-from laptime.model.tracks import TrackKey
+from laptime.model.builder import Op, TraceBuilder
 
 _US = 1_000
 _N = r"(\d{1,15})"
-_NODE = re.compile(rf"Node:\s*([^,]+?)\s*,\s*Run s?tart:\s*{_N}(?: {_N})?.*?Run end:\s*{_N}(?: {_N})?")
+_NODE = re.compile(rf"Node:([^,]+),\s*Run s?tart:\s*{_N}(?: {_N})?.*?Run end:\s*{_N}(?: {_N})?")
 _THREAD = re.compile(rf"Thread\[.*?tickDrvTopHalf={_N}.*?tickAfterRun={_N}.*?dispatchTime={_N} us,\s*totalTime={_N} us")
-_FETCH = re.compile(rf"Node:\s*([^,]+?)\s*,\s*Run s?tart:\s*{_N}.*?Run end:\s*{_N}.*?queue size:\s*{_N}")
+_FETCH = re.compile(rf"Node:([^,]+),\s*Run s?tart:\s*{_N}.*?Run end:\s*{_N}.*?queue size:\s*{_N}")
 _SEND = re.compile(rf"\[{_N}\]\s*Enqueue data to dp,.*?size:{_N}")
 _CLOCK_LINE = re.compile(r"^(\w+)\s*:\s*(\d{1,19})\b")
 _DEVICE_LINE = re.compile(r"^\[\s*Device\s*(\d{1,9})\s*\]", re.IGNORECASE)
 TRANSFER_QUEUE = "transfer"
 """Batches that wait on the host to be sent to the chip."""
-_NAMELESS = "AI CPU task"
+_LONGEST_LINE = 4096
 
 
 @dataclass
@@ -41,14 +41,23 @@ class _Kernel:
 
     node: str | None = None
     start_count: int | None = None
-    dur_ns: int | None = None
-    args: dict[str, int] = field(default_factory=dict)
+    dur_ns: int = 0
+    times_ns: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str | None:
+        return None if self.node is None else short_name(self.node)
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether a count tells where on the device's clock it ran."""
+        return self.start_count is not None and self.start_count < LARGEST_COUNT
 
 
 def read_aicpu(slices: Sequence[bytes], device: int, builder: TraceBuilder) -> None:
-    """Runs of AI CPU kernels as slices on a thread of their own; sums of those that no clock places."""
+    """Runs of AI CPU kernels as slices; sums of those that no clock places or that only wait."""
     kernels: list[_Kernel] = []
-    lines, bad = text_lines(slices), 0
+    lines, bad = _lines(slices), 0
     waiting = False
     for line in lines:
         node, thread = _NODE.search(line), _THREAD.search(line)
@@ -64,69 +73,66 @@ def read_aicpu(slices: Sequence[bytes], device: int, builder: TraceBuilder) -> N
     builder.read += len(lines)
     builder.drop("bad_line", bad)
     builder.warnings.add("other", "lines of the AI CPU log that say nothing; left out", bad)
-    placed = [kernel for kernel in kernels if kernel.start_count is not None and kernel.start_count < LARGEST_COUNT]
     ops = {node: _add_op(node, builder) for node in dict.fromkeys(kernel.node for kernel in kernels) if node}
-    _add_slices(placed, ops, device, builder)
-    _add_totals([kernel for kernel in kernels if kernel not in placed and kernel.node], ops, builder)
+    placed = [kernel for kernel in kernels if kernel.is_placed]
+    add_ai_cpu_slices(_runs(placed, ops), device, builder)
+    summed = [kernel for kernel in kernels if not kernel.is_placed or ai_cpu_kind(kernel.name) == "data"]
+    _add_totals(summed, ops, builder)
+
+
+def _lines(slices: Sequence[bytes]) -> list[str]:
+    """Lines cut to a length that none of these logs has: patterns with gaps take their time on endless ones."""
+    return [line[:_LONGEST_LINE] for line in text_lines(slices)]
 
 
 def _started(match: re.Match[str]) -> _Kernel:
-    name, start, start_count, end, end_count = match.groups()
-    args = {"run_start_us": int(start), "run_end_us": int(end)}
+    title, start, start_count, end, end_count = match.groups()
+    name = title.strip() or None
+    times = {"run_start": int(start) * _US, "run_end": int(end) * _US}
     if start_count and end_count:
-        return _Kernel(name, int(start_count), (int(end_count) - int(start_count)) * NS_PER_COUNT, args)
-    return _Kernel(name, None, (int(end) - int(start)) * _US, args)
+        return _Kernel(name, int(start_count), (int(end_count) - int(start_count)) * NS_PER_COUNT, times)
+    return _Kernel(name, None, (int(end) - int(start)) * _US, times)
 
 
 def _finish(kernel: _Kernel, match: re.Match[str]) -> None:
     """The device's own account of the run counts before the kernel's."""
     start, _, dispatch, total = (int(value) for value in match.groups())
     kernel.start_count, kernel.dur_ns = start, total * _US
-    kernel.args["dispatch_us"] = dispatch
+    kernel.times_ns |= {"dispatch": dispatch * _US, "total": total * _US}
 
 
 def _add_op(node: str, builder: TraceBuilder) -> int:
     name = short_name(node)
     return builder.add_op(
-        Op(name=name, op_type=type_of(name), full_name=node, subgraph=subgraph_of(node), device_kind="ai_cpu")
+        Op(name=name, op_type=type_of(name), full_name=node, subgraph=subgraph_of(node), device_kind=AI_CPU)
     )
 
 
-def _add_slices(kernels: list[_Kernel], ops: dict[str, int], device: int, builder: TraceBuilder) -> None:
-    if not kernels:
-        return
-    track = builder.tracks.code(TrackKey("thread", str(device), "AI CPU", name="AI CPU"))
-    texts = [json.dumps(kernel.args).encode() for kernel in kernels]
-    lengths = np.array([len(text) for text in texts], np.int64)
-    named = np.array([kernel.node is not None for kernel in kernels], bool)
-    builder.add_slices(
-        len(kernels),
-        {
-            "track": np.full(len(kernels), track, np.int32),
-            "start": np.array([(kernel.start_count or 0) * NS_PER_COUNT for kernel in kernels], np.int64),
-            "dur": np.array([kernel.dur_ns or 0 for kernel in kernels], np.int64),
-            "name": builder.names.codes(short_name(kernel.node) if kernel.node else _NAMELESS for kernel in kernels),
-            "category": np.full(len(kernels), builder.categories.code("aicpu"), np.int32),
-            "kind": np.where(named, BASE_KIND_CODE["op"], BASE_KIND_CODE["device_other"]),
-            "op": np.array([ops[kernel.node] if kernel.node else -1 for kernel in kernels], np.int32),
-            "args_start": builder.spool.add(b"".join(texts)) + np.cumsum(lengths) - lengths,
-            "args_length": lengths,
-        },
+def _runs(kernels: list[_Kernel], ops: dict[str, int]) -> AiCpuRuns:
+    return AiCpuRuns(
+        names=[kernel.name for kernel in kernels],
+        ops=np.array([ops[kernel.node] if kernel.node else -1 for kernel in kernels], np.int64),
+        start_ns=np.array([(kernel.start_count or 0) * NS_PER_COUNT for kernel in kernels], np.int64),
+        dur_ns=np.array([kernel.dur_ns for kernel in kernels], np.int64),
+        args=[ai_cpu_args(kernel.times_ns) for kernel in kernels],
     )
 
 
 def _add_totals(kernels: list[_Kernel], ops: dict[str, int], builder: TraceBuilder) -> None:
-    for node in dict.fromkeys(kernel.node for kernel in kernels if kernel.node):
-        times = [max(kernel.dur_ns or 0, 0) for kernel in kernels if kernel.node == node]
-        total = sum(times)
-        builder.op_totals.append((ops[node], len(times), total, (2 * total + len(times)) // (2 * len(times))))
+    times: dict[str, list[int]] = defaultdict(list)
+    for kernel in kernels:
+        if kernel.node:
+            times[kernel.node].append(max(kernel.dur_ns, 0))
+    for node, own in times.items():
+        total = sum(own)
+        builder.op_totals.append((ops[node], len(own), total, (2 * total + len(own)) // (2 * len(own))))
 
 
 def read_fetches(slices: Sequence[bytes], builder: TraceBuilder) -> None:
     """The chip's queue whenever a batch is fetched from it, and how long the fetch waited."""
-    lines = text_lines(slices)
-    found = [match for line in lines if (match := _FETCH.search(line))]
-    fetches = [match for match in found if match[1].rsplit("/", 1)[-1].startswith("GetNext")]
+    lines = _lines(slices)
+    found = [match for line in lines if (match := _FETCH.search(line)) and int(match[3]) >= int(match[2])]
+    fetches = [match for match in found if match[1].strip().rsplit("/", 1)[-1].startswith("GetNext")]
     waits = [(int(match[3]) - int(match[2])) * _US for match in fetches]
     for batch, match in enumerate(fetches, start=1):
         _add_sample(builder, DEVICE_QUEUE, batch, int(match[4]))
@@ -140,7 +146,7 @@ def read_fetches(slices: Sequence[bytes], builder: TraceBuilder) -> None:
 
 def read_sends(slices: Sequence[bytes], builder: TraceBuilder) -> None:
     """How many batches wait whenever one is sent to the chip; the log's clock is not the trace's."""
-    lines = text_lines(slices)
+    lines = _lines(slices)
     found = [match for line in lines if (match := _SEND.search(line))]
     for match in found:
         _add_sample(builder, TRANSFER_QUEUE, None, int(match[2]))

@@ -61,7 +61,9 @@ def read_hwts(slices: Sequence[bytes], builder: TraceBuilder) -> TaskRuns:
     tasks = records[is_task]
     time = tasks["time"].astype(np.int64)
     warn("clock_disorder", "records of the hwts log that are older than the one before", _steps_back(time))
-    return _pair(tasks["stream"].astype(np.int64), tasks["task"].astype(np.int64), time, kind[is_task] == _END, builder)
+    return pair_tasks(
+        tasks["stream"].astype(np.int64), tasks["task"].astype(np.int64), time, kind[is_task] == _END, builder
+    )
 
 
 def _mark_of(slices: Sequence[bytes]) -> bytes:
@@ -102,7 +104,7 @@ def _steps_back(time: IntArray) -> int:
     return int(np.count_nonzero(time[1:] < time[:-1]))
 
 
-def _pair(stream: IntArray, task: IntArray, time: IntArray, is_end: BoolArray, builder: TraceBuilder) -> TaskRuns:
+def pair_tasks(stream: IntArray, task: IntArray, time: IntArray, is_end: BoolArray, builder: TraceBuilder) -> TaskRuns:
     """Ends with their starts, first in first out for each (stream, task).
 
     A start whose end is lost must not shift the pairs after it: the starts left over are those after which no later

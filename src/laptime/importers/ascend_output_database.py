@@ -1,8 +1,9 @@
 """ascend_pytorch_profiler_{rank}.db and ascend_mindspore_profiler_{rank}.db: all that the text files hold, as SQLite.
 
 Times are integer nanoseconds (in PYTORCH_API as texts). Texts are numbers into STRING_IDS. A thread's id is
-pid << 32 | tid. PYTORCH_API.connectionId leads through CONNECTION_IDS to the tasks that an operator launched, that of
-CANN_API to the tasks of a call. Tables that MindStudio Insight adds when it opens a file are not read.
+pid << 32 | tid. PYTORCH_API.connectionId leads through CONNECTION_IDS to the tasks that an operator launched, and joins
+a forward operator with its backward one; that of CANN_API leads to the tasks of a call. Tables that MindStudio Insight
+adds when it opens a file are not read.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from laptime.importers.ascend_output_database_links import (
     DatabaseSlices,
     Links,
     connections_of,
+    link_backward,
     link_operators,
 )
 from laptime.importers.ascend_output_kernels import COMMUNICATION, HARDWARE
 from laptime.importers.ascend_output_memory import Blocks, add_blocks, add_curve
 from laptime.importers.ascend_output_operators import Operator, Operators
 from laptime.importers.ascend_output_sqlite import Database, whole_number, whole_numbers
+from laptime.importers.ascend_output_tables import rows_of_each
 from laptime.importers.ascend_output_tasks import category_of_call, task_category
 from laptime.model.arrays import Column, IntArray
 from laptime.model.builder import GivenStep, TraceBuilder
@@ -41,7 +44,8 @@ def read_database(database: Database, collectives: Collectives, builder: TraceBu
     """Reads all tables; returns the kernels and collectives."""
     tasks, task_ids = _tasks(database, builder)
     whole, whole_ids = _collectives(database, collectives)
-    operators, connections = _operators(database, builder)
+    operators, numbers, forward_threads = _operators(database, builder)
+    connections = connections_of(database, numbers)
     calls, call_ids = _calls(database)
     for slices in (tasks, whole, operators, calls):
         slices.add_to(builder)
@@ -50,7 +54,8 @@ def read_database(database: Database, collectives: Collectives, builder: TraceBu
         links.add(LAUNCH, slices, ids, is_end=True)
         links.add("HostToDevice", slices, ids, is_end=True)
     links.add("HostToDevice", calls, call_ids, is_end=False)
-    link_operators(operators, connections_of(database, connections), calls, call_ids, links=links)
+    link_operators(operators, connections, calls, call_ids, links=links)
+    link_backward(operators, connections, forward_threads, links=links)
     _add_memory(database, builder)
     return _work(tasks, whole)
 
@@ -140,7 +145,8 @@ def _work(tasks: DatabaseSlices, collectives: DatabaseSlices) -> Intervals:
 # ---- the host ----
 
 
-def _operators(database: Database, builder: TraceBuilder) -> tuple[DatabaseSlices, IntArray]:
+def _operators(database: Database, builder: TraceBuilder) -> tuple[DatabaseSlices, IntArray, IntArray]:
+    """Operators with their connections, and of backward ones the thread of the forward one."""
     columns = (
         "startNs",
         "endNs",
@@ -151,6 +157,7 @@ def _operators(database: Database, builder: TraceBuilder) -> tuple[DatabaseSlice
         "inputShapes",
         "inputDtypes",
         "callchainId",
+        "fwdThreadId",
     )
     rows = database.rows("PYTORCH_API", *columns)
     start, end, thread, connection, kind = (whole_numbers([row[place] for row in rows]) for place in range(5))
@@ -167,7 +174,8 @@ def _operators(database: Database, builder: TraceBuilder) -> tuple[DatabaseSlice
     }
     names = [database.text(row[5]) for row in rows]
     _name_processes(thread, builder)
-    return DatabaseSlices(start, end, names, categories, _threads(thread), extra), connection
+    forward_threads = whole_numbers([row[9] for row in rows])
+    return DatabaseSlices(start, end, names, categories, _threads(thread), extra), connection, forward_threads
 
 
 def _call_chains(database: Database) -> dict[object, str]:
@@ -233,18 +241,19 @@ def _add_memory(database: Database, builder: TraceBuilder) -> None:
 
 def _add_curves(rows: list[tuple[object, ...]], totals: tuple[str, ...], builder: TraceBuilder) -> None:
     """Rows of (component, time, total, ...)."""
-    components = np.array([row[0] for row in rows], dtype=object)
+    components = rows_of_each([str(row[0]) for row in rows])
     times = whole_numbers([row[1] for row in rows])
     for place, total in enumerate(totals, start=2):
         values = whole_numbers([row[place] for row in rows])
-        for component in dict.fromkeys(components.tolist()):
-            own = np.flatnonzero((components == component) & (values != NULL) & (times != NULL))
+        for component, rows_of in components.items():
+            own = rows_of[(values[rows_of] != NULL) & (times[rows_of] != NULL)]
             add_curve(f"{component} {total}", times[own], values[own], builder)
 
 
 def device_names(database: Database) -> dict[str, str]:
     """Names of devices by id."""
-    return {str(number): str(name) for number, name in database.rows("NPU_INFO", "id", "name") if name is not None}
+    named = {whole_number(number): name for number, name in database.pairs("NPU_INFO", "id", "name")}
+    return {str(number): name for number, name in named.items() if number != NULL and isinstance(name, str)}
 
 
 def is_recording(path: Path) -> bool:

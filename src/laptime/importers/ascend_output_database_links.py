@@ -17,6 +17,7 @@ from laptime.model.vocabulary import NULL
 LAUNCH = "ac2g"
 """Category of flows that lead from a launch to the device, in PyTorch's words."""
 _TASK_QUEUE = "async_task_queue"
+_BACKWARD = "fwdbwd"
 _LATEST = 2**63
 
 
@@ -99,6 +100,25 @@ def link_operators(
         links.add(_TASK_QUEUE, operators.chosen([row for row, _ in rows]), _column(rows), is_end=is_end)
     others = np.where(np.isin(call_ids, [connection for _, connection in pairs]), NULL, call_ids)
     links.add(LAUNCH, queue.askers(calls, operators), others, is_end=False)
+
+
+def link_backward(
+    operators: DatabaseSlices, connections: list[list[int]], forward_threads: IntArray, *, links: Links
+) -> None:
+    """Links forward operators to backward ones: both share a connection, and the latter names the former's thread."""
+    sharing: dict[int, list[int]] = {}
+    for row, own in enumerate(connections):
+        if operators.categories[row] == "cpu_op":
+            for connection in own:
+                sharing.setdefault(connection, []).append(row)
+    pairs = [
+        (connection, *sorted(rows, key=lambda row: bool(forward_threads[row] > 0)))
+        for connection, rows in sharing.items()
+        if len(rows) == 2 and np.count_nonzero(forward_threads[rows] > 0) == 1
+    ]
+    ids = np.array([connection for connection, _, _ in pairs], np.int64)
+    links.add(_BACKWARD, operators.chosen([forward for _, forward, _ in pairs]), ids, is_end=False)
+    links.add(_BACKWARD, operators.chosen([backward for _, _, backward in pairs]), ids, is_end=True)
 
 
 def _column(pairs: list[tuple[int, int]]) -> IntArray:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 
+from laptime.importers.ascend_output_args import spooled_args
 from laptime.importers.ascend_output_checks import Intervals
 from laptime.importers.ascend_output_communication import Collectives
 from laptime.importers.ascend_output_operators import Operator, Operators
-from laptime.importers.ascend_output_tables import TextTable
-from laptime.model.arrays import BoolArray, Column, IntArray
+from laptime.importers.ascend_output_tables import Coded, TextTable
+from laptime.model.arrays import BoolArray, Column, IntArray, distinct_rows
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
 from laptime.model.tracks import TrackKey
 from laptime.model.vocabulary import NULL
@@ -42,16 +42,18 @@ _SLACK_NS = (0, 1, -1)
 class Kernels:
     """Rows of the table."""
 
-    names: list[str]
+    names: Coded
     start: IntArray
     dur: IntArray
-    step: list[str]
+    step: Coded
     stream: IntArray
     device: IntArray
     communication: BoolArray
     op: IntArray
     types: list[tuple[str, str]]
-    """Operator type and core."""
+    """Distinct operator types and cores."""
+    type_of: IntArray
+    """Which of them each row has."""
 
     def work(self) -> Intervals:
         """All kernels and collectives."""
@@ -61,18 +63,16 @@ class Kernels:
 
     def by_type(self) -> dict[tuple[str, str], tuple[int, int]]:
         """Executions and their time by operator type and core."""
-        sums: dict[tuple[str, str], tuple[int, int]] = {}
-        for key, dur in zip(self.types, np.maximum(self.dur, 0).tolist(), strict=True):
-            count, total = sums.get(key, (0, 0))
-            sums[key] = count + 1, total + dur
-        return sums
+        counts = np.bincount(self.type_of, minlength=len(self.types))
+        totals = np.zeros(len(self.types), np.int64)
+        np.add.at(totals, self.type_of, np.maximum(self.dur, 0))
+        return dict(zip(self.types, zip(counts.tolist(), totals.tolist(), strict=True), strict=True))
 
     def by_step(self) -> dict[str, Intervals]:
         """Kernels and collectives of each step; "" where the table has no steps."""
-        steps = np.array(self.step, dtype=object)
         found = {}
-        for step in dict.fromkeys(self.step):
-            rows = np.flatnonzero(steps == step)
+        for code, step in enumerate(self.step.texts):
+            rows = np.flatnonzero(self.step.codes == code)
             found[step] = Intervals()
             found[step].add(self.start[rows], self.dur[rows], self.communication[rows])
         return found
@@ -80,63 +80,68 @@ class Kernels:
     def op_by_start(self) -> dict[tuple[str, int], int]:
         """Operator by name and start; starts may be off by a nanosecond."""
         found: dict[tuple[str, int], int] = {}
+        names = [self.names.texts[code] for code in self.names.codes.tolist()]
         for slack in reversed(_SLACK_NS):
-            for name, start, op in zip(self.names, self.start.tolist(), self.op.tolist(), strict=True):
-                found[name, start + slack] = op
+            found.update(zip(zip(names, (self.start + slack).tolist(), strict=True), self.op.tolist(), strict=True))
         return found
 
 
 def kernels_of(table: TextTable, collectives: Collectives, builder: TraceBuilder) -> Kernels:
     """Reads the table, and gives the builder its distinct operators."""
-    names, cores, types = table.texts("Name"), table.texts("Accelerator Core"), table.texts("Type")
+    names, cores, types = table.coded("Name"), table.coded("Accelerator Core"), table.coded("Type")
     start = table.times_ns("Start Time(us)")
-    communication = [
-        core.upper() in _COLLECTIVE_CORES or bool(_COLLECTIVE_NAME.match(name))
-        for name, core in zip(names, cores, strict=True)
-    ]
-    collectives.core = next((cores[row] for row in np.flatnonzero(communication).tolist() if cores[row]), "HCCL")
-    operators = _numbered_operators(table, names, types, cores, builder)
+    on_collective_core = cores.map(lambda core: core.upper() in _COLLECTIVE_CORES)
+    communication = (on_collective_core | names.map(lambda name: bool(_COLLECTIVE_NAME.match(name)))).astype(bool)
+    collectives.core = _core_of_collectives(cores, communication)
+    operators = _numbered_operators(table, (names, types, cores), builder)
     for row in np.flatnonzero(communication).tolist():
-        own = collectives.op_of(names[row], int(start[row]))
+        own = collectives.op_of(names.texts[names.codes[row]], int(start[row]))
         operators[row] = operators[row] if own is None else own
+    first, type_of = distinct_rows([types.codes, cores.codes])
     return Kernels(
         names,
         start,
         table.times_ns("Duration(us)"),
-        table.texts("Step Id", "Step ID", "Step"),
+        table.coded("Step Id", "Step ID", "Step"),
         table.integers("Stream ID", "Stream Id"),
         table.integers("Device_id", "Device ID", "Device Id"),
-        np.array(communication, bool),
-        np.array(operators, np.int64),
-        list(zip(types, cores, strict=True)),
+        communication,
+        operators,
+        [(types.texts[types.codes[row]], cores.texts[cores.codes[row]]) for row in first.tolist()],
+        type_of,
     )
 
 
-def _numbered_operators(
-    table: TextTable, names: list[str], types: list[str], cores: list[str], builder: TraceBuilder
-) -> list[int]:
+def _core_of_collectives(cores: Coded, communication: BoolArray) -> str:
+    told = (cores.texts[code] for code in cores.codes[communication].tolist())
+    return next((core for core in told if core), "HCCL")
+
+
+def _numbered_operators(table: TextTable, told: tuple[Coded, Coded, Coded], builder: TraceBuilder) -> IntArray:
+    """Number of each row's operator; they are numbered in the order they appear."""
     operators = Operators(builder)
-    shapes, dtypes, outputs = (table.texts(name) for name in ("Input Shapes", "Input Data Types", "Output Shapes"))
-    details = zip(*(table.texts(*columns) for columns in _DETAILS.values()), strict=True)
-    return [
-        operators.number(Operator(name, kind, core, shape, dtype, output, tuple(zip(_DETAILS, own, strict=True))))
-        for name, kind, core, shape, dtype, output, own in zip(
-            names, types, cores, shapes, dtypes, outputs, details, strict=True
-        )
-    ]
+    columns = [*told, *(table.coded(name) for name in ("Input Shapes", "Input Data Types", "Output Shapes"))]
+    columns += [table.coded(*names) for names in _DETAILS.values()]
+    first, place = distinct_rows([column.codes for column in columns])
+    numbers = np.zeros(len(first), np.int64)
+    for kind in np.argsort(first).tolist():
+        values = [column.texts[column.codes[first[kind]]] for column in columns]
+        details = tuple(zip(_DETAILS, values[6:], strict=True))
+        numbers[kind] = operators.number(Operator(*values[:6], details))  # type: ignore[call-arg]  # of known length
+    return numbers[place]
 
 
 def add_kernel_slices(table: TextTable, kernels: Kernels, device: int | None, builder: TraceBuilder) -> None:
     """Makes device slices of the rows, where no timeline has them."""
     count = len(table)
     builder.read += count
-    args_start, args_length = _spooled_args(table, builder)
+    args_start, args_length = spooled_args(table, builder)
     kinds = np.where(kernels.communication, BASE_KIND_CODE["communication"], BASE_KIND_CODE["kernel"])
     columns: dict[str, Column] = {
         "track": _track_codes(kernels, device, builder),
         "start": kernels.start,
         "dur": kernels.dur,
-        "name": builder.names.codes(kernels.names),
+        "name": kernels.names.map(builder.names.code),
         "category": np.full(count, builder.categories.code("kernel")),
         "kind": kinds,
         "op": kernels.op,
@@ -147,27 +152,18 @@ def add_kernel_slices(table: TextTable, kernels: Kernels, device: int | None, bu
 
 
 def _track_codes(kernels: Kernels, device: int | None, builder: TraceBuilder) -> IntArray:
+    """The row of the timeline of each kernel; collectives have one of their own."""
     for process in (HARDWARE, COMMUNICATION):
         builder.tracks.process_names[process] = process
-    codes = []
-    for own, stream, communication in zip(
-        kernels.device.tolist(), kernels.stream.tolist(), kernels.communication.tolist(), strict=True
-    ):
-        place = device if own == NULL else own
-        number = None if stream == NULL or communication else stream
-        tid = "" if number is None else str(number)
-        process = COMMUNICATION if communication else HARDWARE
+    places = np.where(kernels.device == NULL, NULL if device is None else device, kernels.device)
+    streams = np.where(kernels.communication, NULL, kernels.stream)
+    first, place = distinct_rows([places, streams, kernels.communication.astype(np.int64)])
+    codes = np.zeros(len(first), np.int64)
+    for lane in np.argsort(first).tolist():
+        row = first[lane]
+        own, number = (None if column[row] == NULL else int(column[row]) for column in (places, streams))
+        process = COMMUNICATION if kernels.communication[row] else HARDWARE
         name = process if number is None else ""
-        codes.append(builder.tracks.code(TrackKey("stream", process, tid, place, number, name=name)))
-    return np.array(codes, np.int64)
-
-
-def _spooled_args(table: TextTable, builder: TraceBuilder) -> tuple[IntArray, IntArray]:
-    header = sorted(table.columns, key=table.columns.__getitem__)
-    starts, lengths = [], []
-    for row in table.rows:
-        known = {name: row[table.columns[name]].strip() for name in header}
-        text = msgspec.json.encode({name: value for name, value in known.items() if value not in ("", "N/A")})
-        starts.append(builder.spool.add(text))
-        lengths.append(len(text))
-    return np.array(starts, np.int64), np.array(lengths, np.int64)
+        tid = "" if number is None else str(number)
+        codes[lane] = builder.tracks.code(TrackKey("stream", process, tid, own, number, name=name))
+    return codes[place]

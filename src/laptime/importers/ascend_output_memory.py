@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from laptime.importers.ascend_output_tables import TextTable
+from laptime.importers.ascend_output_tables import TextTable, rows_of_each
 from laptime.model.arrays import Column, IntArray
 from laptime.model.builder import TraceBuilder
 from laptime.model.tracks import TrackKey
@@ -34,12 +34,12 @@ def device_in(table: TextTable | None) -> int | None:
 def add_curves(table: TextTable, builder: TraceBuilder, *, mindspore: bool) -> None:
     """Totals over time, a counter per component and total."""
     times = table.times_ns("Timestamp(us)")
-    components = np.array(table.texts("Component"), dtype=object)
-    for component in dict.fromkeys(components.tolist()):
-        unit = _MINDSPORE_GE_MB if mindspore and component == "GE" else MB
+    units = (MB, _MINDSPORE_GE_MB if mindspore else MB)
+    totals = {total: [table.integers(f"Total {total}(MB)", factor=unit) for unit in units] for total in _TOTALS}
+    for component, own in rows_of_each(table.texts("Component")).items():
         for total in _TOTALS:
-            values = table.integers(f"Total {total}(MB)", factor=unit)
-            rows = np.flatnonzero((components == component) & (values != NULL) & (times != NULL))
+            values = totals[total][component == "GE"]
+            rows = own[(values[own] != NULL) & (times[own] != NULL)]
             add_curve(f"{component} {total.lower()}", times[rows], values[rows], builder)
 
 

@@ -41,8 +41,8 @@ class Database:
                     return []
                 wanted = ", ".join(f'"{name}"' if name in known else "NULL" for name in columns)
                 return connection.execute(f'SELECT {wanted} FROM "{table}"').fetchall()
-        except sqlite3.Error as error:
-            self._warnings.add("other", f"{self.name}: table {table} cannot be read ({error})")
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            self._warnings.add("other", f"{self.name}: table {table} cannot be read ({_reason(error)})")
             return []
 
     def pairs(self, table: str, key: str, value: str) -> list[tuple[object, object]]:
@@ -55,6 +55,12 @@ class Database:
             self._texts = dict(self.pairs("STRING_IDS", "id", "value"))
         text = self._texts.get(number) if isinstance(number, int) else number
         return text if isinstance(text, str) and text != "N/A" else ""
+
+
+def _reason(error: sqlite3.Error | UnicodeDecodeError) -> str:
+    """What SQLite says, in one line; it quotes the file, whose bytes Python may fail to decode when it says so."""
+    text = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
+    return " ".join(text.split())
 
 
 def whole_numbers(values: Sequence[object]) -> IntArray:

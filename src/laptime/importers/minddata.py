@@ -98,6 +98,9 @@ def _add_queue(
     """Queue figures of the operator added last, and its samples; times count from the first sample."""
     if not sizes or not capacity:
         return
+    if not all(0 <= size <= capacity for size in sizes):
+        builder.warnings.add("other", f"queue of operator {op_id}: sizes that no queue of its capacity has; left out")
+        return
     mean = sum(sizes) / len(sizes)
     builder.pipeline_ops[-1].update(
         queue_mean_size=mean,
@@ -132,7 +135,9 @@ def _read_batches(file: Path, builder: TraceBuilder) -> None:
         if len(fields) < 4:
             continue
         kind, extra, batch, value = fields[:4]
-        if kind == _QUEUE_ROW:
+        if min(extra, value) < 0 or (kind == _QUEUE_ROW and value > extra):
+            builder.warnings.add("other", f"{file.name}: rows with impossible times or queue sizes; left out")
+        elif kind == _QUEUE_ROW:
             _add_sample(builder, HOST_QUEUE, "process", batch, value, capacity=extra)
         elif kind == _TIME_ROW and extra == _WAIT:
             waits[batch] = value * _MS
@@ -155,6 +160,9 @@ def _read_fetches(unit_ns: int) -> Callable[[Path, TraceBuilder], None]:
             if len(fields) < 4 or not fields[0].startswith("GetNext"):
                 continue
             start, end, size = (int(field) for field in fields[1:4])
+            if end < start or size < 0:
+                builder.warnings.add("other", f"{file.name}: rows with impossible times or queue sizes; left out")
+                continue
             waits.append((end - start) * unit_ns)
             _add_sample(builder, DEVICE_QUEUE, "send", len(waits), size, capacity=None)
         _facts(builder)["fetch_wait_ns"] = waits

@@ -3,8 +3,8 @@
 What `Profiler.analyse()` of MindSpore 0.5 to 2.3 writes for device targets Ascend and GPU: a file of each kind for
 each device, told apart by the number in its name. Each file is optional. Read are: the timeline, or what was written
 for chrome://tracing; the step trace with its communication; operators; sums by operator; AI CPU; MindData's queues;
-communication, FLOPs, memory, cluster and parallel figures as facts. The text `output_format_data_hwts` and the printed
-report say what other files say and are not read.
+communication, FLOPs, memory, cluster and parallel figures as facts. `output_format_data_hwts` is read where the
+timeline made of it is absent. The printed report, `memory_usage_details` and `flops_scope` are not read.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from laptime.importers.mindinsight_display import (
     summary,
 )
 from laptime.importers.mindinsight_files import FORMAT
+from laptime.importers.mindinsight_hwts import read_hwts_text
 from laptime.importers.mindinsight_operators import OperatorBook
 from laptime.importers.mindinsight_reading import Folder
 from laptime.importers.mindinsight_steps import StepRows, read_steps
@@ -46,6 +47,10 @@ from laptime.model.builder import TraceBuilder
 from laptime.model.vocabulary import NULL
 
 _NO_CLOCK = "executions whose clock has no relation to that of the steps; only their sums are kept"
+_NO_KERNELS = {
+    "what": "executions on the device (output_timeline_data, timeline_display), and with them the steps' budgets",
+    "how_to_record": "mindspore.Profiler(op_time=True), then analyse(); copy the whole profiler folder",
+}
 _ROUNDING_NS = 1_000
 
 
@@ -95,8 +100,10 @@ class _Reading:
         """Slices, sums and facts."""
         regions = self.steps.regions
         has_regions = add_regions(self.builder, self.book, self.device, regions) > 0
-        timeline = read_timeline(self.folder)
-        placed = [] if timeline is None else [_Placed(timeline, self._offset_of(timeline))]
+        timeline, others = read_timeline(self.folder), None
+        if timeline is None and (log := read_hwts_text(self.folder, self.book)) is not None:
+            timeline, others = log.operators, log.others
+        placed = [_Placed(found, self._offset_of(found)) for found in (timeline, others) if found is not None]
         placed += self._read_displays(timeline=timeline is not None, communication=has_regions)
         for each in placed:
             self._add(each)
@@ -187,6 +194,9 @@ class _Reading:
             and each.executions.device_kind in ("ai_core", "gpu")
             and (span := covered_span(each.executions, each.offset_ns, self.steps.steps))
         ]
+        if not spans:
+            self.builder.meta["device_kernels_recorded"] = False
+            self.builder.meta["not_recorded"] = [_NO_KERNELS]
         if not self.steps.steps:
             return
         first = self.steps.steps[0]

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from laptime.importers.ascend_ai_cpu import AI_CPU, AI_CPU_LANE, ai_cpu_kind
 from laptime.importers.mindinsight_reading import NS_OF_US, Folder, ns, ns_of, number
-from laptime.importers.mindinsight_timeline import AICPU_LANE, Executions, aicpu_kind
+from laptime.importers.mindinsight_timeline import Executions
 from laptime.model.arrays import IntArray
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
 from laptime.model.tracks import TrackKey, plain_id
@@ -79,7 +80,7 @@ def read_display(folder: Folder, kind: str, device_kind: str) -> Display | None:
     folder.drop_rows(kind, bad)
     return Display(
         lanes["device"].executions(device_kind),
-        lanes["aicpu"].executions("ai_cpu"),
+        lanes["aicpu"].executions(AI_CPU),
         lanes["communication"].executions("communication"),
         lanes["host"].executions("host_cpu"),
         derived,
@@ -97,7 +98,7 @@ def _sort_in(event: dict[str, object], lanes: dict[str, _Lane], device_kind: str
     op_type = known.get("type")
     typed = op_type if isinstance(op_type, str) and op_type else None
     if pid == _AICPU:
-        lanes["aicpu"].add(event, name, AICPU_LANE, aicpu_kind(name), typed or name)
+        lanes["aicpu"].add(event, name, AI_CPU_LANE, ai_cpu_kind(name), typed or name)
     elif pid == _COMMUNICATION:
         lanes["communication"].add(event, name, tid, "communication", typed)
     elif pid == _HOST or tid in _HOST_LANES:

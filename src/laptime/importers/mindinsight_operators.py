@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from laptime.importers.mindinsight_reading import Folder, parsed_json, whole
+from laptime.importers.mindinsight_reading import Columns, Folder, parsed_json, whole
 from laptime.model.builder import Op, TraceBuilder
 
 _NUMBERED = re.compile(r"^(.*\S)[-_]op\d+(?:_\d+)*$")
@@ -23,7 +23,9 @@ class OperatorBook:
 
     def __init__(self, folder: Folder) -> None:
         self._builder: TraceBuilder = folder.builder
-        self._described = _described(folder)
+        self.framework = folder.table("framework")
+        """Operators and, in older dialects, their tasks."""
+        self._described = {} if self.framework is None else _described(folder, self.framework)
         self._codes: dict[tuple[str, str], int] = {}
         self.timed: set[str] = set()
         """Full names of operators whose executions or sums are known already."""
@@ -74,10 +76,7 @@ def subgraph_of(full_name: str) -> str | None:
     return first if first in _SUBGRAPHS else None
 
 
-def _described(folder: Folder) -> dict[str, Op]:
-    table = folder.table("framework")
-    if table is None:
-        return {}
+def _described(folder: Folder, table: Columns) -> dict[str, Op]:
     full = table.texts("full_kernel_name", "full_op_name")
     if full is None:
         folder.note_bad("framework", "has no column of full operator names; left out")

@@ -7,12 +7,18 @@ counter in ms, to MindSpore 0.5 less that of `min_cycle_counter_{id}.txt`. `aicp
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from laptime.importers.ascend_ai_cpu import (
+    AI_CPU,
+    AI_CPU_LANE,
+    AiCpuRuns,
+    add_ai_cpu_slices,
+    ai_cpu_args,
+    ai_cpu_kind,
+)
 from laptime.importers.mindinsight_operators import OperatorBook
 from laptime.importers.mindinsight_reading import NS_OF_CYCLE, NS_OF_MS, NS_OF_US, Columns, Folder, ns_of, whole
 from laptime.importers.mindinsight_steps import Region
@@ -21,9 +27,7 @@ from laptime.model.builder import BASE_KIND_CODE, GivenStep, TraceBuilder
 from laptime.model.tracks import TrackKey
 from laptime.model.vocabulary import NULL
 
-AICPU_LANE = "AI CPU"
-_QUEUE_OPS = re.compile(r"GetNext|InitData|EndOfSequence|.*Queue")
-"""AI CPU operators that wait for data or prepare the queue: no work of the device."""
+_AICPU_TIMES = ("run_start", "run_end", "dispatch", "total")
 _NEARLY_ALL = 0.9
 _NEAR_NS = 30 * 10**9
 """Executions further away from all steps than this are on another clock: those differ by the machine's up time."""
@@ -110,19 +114,12 @@ def read_aicpu(folder: Folder) -> tuple[Executions, IntArray] | None:
     known = (start != NULL) & (end != NULL)
     dur = np.where(known, end - np.where(known, start, 0), np.int64(NULL))
     total = ns_of(table.numbers("total_time"), NS_OF_MS)
-    columns = {key: table.numbers(key).tolist() for key in ("total_time", "dispatch_time")}
-    args = [
-        json.dumps({f"{key}_ms": values[row] for key, values in columns.items() if values[row] == values[row]})
-        for row in range(table.count)
-    ]
-    kinds = [aicpu_kind(name) for name in names]
+    dispatch = ns_of(table.numbers("dispatch_time"), NS_OF_MS)
+    times = zip(*(column.tolist() for column in (start, end, dispatch, total)), strict=True)
+    args = [ai_cpu_args(dict(zip(_AICPU_TIMES, row, strict=True))) for row in times]
+    kinds = [ai_cpu_kind(name) for name in names]
     types: list[str | None] = list(names)
-    return Executions(names, [AICPU_LANE] * table.count, start, dur, kinds, "ai_cpu", types, args), total
-
-
-def aicpu_kind(name: str) -> str:
-    """Kind of an AI CPU operator: data for those that wait for it."""
-    return "data" if _QUEUE_OPS.match(name) else "kernel"
+    return Executions(names, [AI_CPU_LANE] * table.count, start, dur, kinds, AI_CPU, types, args), total
 
 
 def _aicpu_text(folder: Folder) -> Columns | None:
@@ -161,38 +158,39 @@ def clock_offset(found: Executions, span: tuple[int, int] | None, origin_ns: int
 
 
 def add_slices(builder: TraceBuilder, book: OperatorBook, device: int, found: Executions, offset_ns: int) -> None:
-    """Adds executions as slices of the device's streams."""
+    """Adds executions as slices of the device's streams, or of its AI CPU."""
     if not len(found):
         return
     builder.read += len(found)
     types: list[str | None] = found.op_types or [None] * len(found)
-    keys = {lane: builder.tracks.code(_stream(device, lane)) for lane in dict.fromkeys(found.lanes)}
-    texts = [text.encode() for text in found.args] if found.args else [b""] * len(found)
-    begin = builder.spool.add(b"".join(texts))
-    lengths = np.fromiter((len(text) for text in texts), np.int64, len(texts))
-    shift = np.where(found.start_ns == NULL, 0, offset_ns)
+    names = [book.short_name(name) for name in found.full_names]
+    start = found.start_ns + np.where(found.start_ns == NULL, 0, offset_ns)
+    ops = np.fromiter(
+        (
+            -1 if kind == "device_other" else book.code(name, found.device_kind, op_type=op_type)
+            for name, kind, op_type in zip(found.full_names, found.kinds, types, strict=True)
+        ),
+        np.int64,
+        len(found),
+    )
+    book.timed.update(found.full_names)
+    if found.device_kind == AI_CPU:
+        args = found.args or [""] * len(found)
+        add_ai_cpu_slices(AiCpuRuns(names, ops, start, found.dur_ns, args), device, builder)
+        return
+    tracks = {lane: builder.tracks.code(_stream(device, lane)) for lane in dict.fromkeys(found.lanes)}
     builder.add_slices(
         len(found),
         {
-            "track": np.fromiter((keys[lane] for lane in found.lanes), np.int32, len(found)),
-            "start": found.start_ns + shift,
+            "track": np.fromiter((tracks[lane] for lane in found.lanes), np.int32, len(found)),
+            "start": start,
             "dur": found.dur_ns,
-            "name": builder.names.codes(book.short_name(name) for name in found.full_names),
+            "name": builder.names.codes(names),
             "category": np.full(len(found), builder.categories.code(found.device_kind), np.int32),
             "kind": np.array([BASE_KIND_CODE[kind] for kind in found.kinds], np.int8),
-            "op": np.fromiter(
-                (
-                    book.code(name, found.device_kind, op_type=op_type)
-                    for name, op_type in zip(found.full_names, types, strict=True)
-                ),
-                np.int32,
-                len(found),
-            ),
-            "args_start": begin + np.cumsum(lengths) - lengths,
-            "args_length": lengths,
+            "op": ops.astype(np.int32),
         },
     )
-    book.timed.update(found.full_names)
 
 
 def _stream(device: int, lane: str) -> TrackKey:

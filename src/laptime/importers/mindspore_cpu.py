@@ -21,6 +21,7 @@ from laptime.importers.mindspore_cpu_executions import Executions, read_executio
 from laptime.importers.mindspore_cpu_memory import add_memory
 from laptime.importers.mindspore_cpu_ops import operators, stored_sums
 from laptime.importers.mindspore_cpu_steps import infer_steps
+from laptime.importers.mindspore_cpu_waits import add_waits
 from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
@@ -53,6 +54,7 @@ class MindSporeCpu:
         _compare_sums(executions, files, builder)
         add_memory(files.text("cpu_ms_memory_record_{}.txt"), source.path.name, executions.start, builder)
         _add_meta(files, rank, builder)
+        add_waits(files.text("dataset_iterator_profiling_{}.txt"), executions, builder)
         read_minddata(source.files, builder)
         progress(1, 1)
 

@@ -46,9 +46,14 @@ def add_memory(text: str, folder_name: str, starts: IntArray, builder: TraceBuil
 
 def _read(text: str) -> tuple[IntArray, int]:
     found, unreadable = [], 0
+    rows = csv.reader(text.splitlines())
     try:
-        for row in csv.DictReader(text.splitlines()):
-            fields = [row.get(column) or "" for column in (_TIME, *_COLUMNS)]
+        header = next(rows, [])
+        places = [header.index(column) if column in header else len(header) for column in (_TIME, *_COLUMNS)]
+        for row in rows:
+            fields = [row[place] if place < len(row) else "" for place in places]
+            if not row:  # a blank line
+                continue
             if all(_NUMBER.fullmatch(field) for field in fields):
                 found.append([int(field) for field in fields])
             else:

@@ -15,6 +15,7 @@ from laptime.importers.mindspore_cpu_executions import Executions
 from laptime.model.builder import Op, Warnings
 
 _NUMBER = re.compile(r"-op\d+$")
+_SIZE = re.compile(r"-?\d{1,18}", re.ASCII)
 _SHAPE = re.compile(r"input_\d+:(\[[\d, -]*\]|[^;]*)")
 SUBGRAPHS = ("Default", "Gradients")
 
@@ -53,7 +54,11 @@ def stored_sums(type_table: str) -> float | None:
 
 def _detail_rows(detail: str, warnings: Warnings) -> dict[str, dict[str, str]]:
     try:
-        return {row["full_op_name"]: row for row in csv.DictReader(detail.splitlines()) if row.get("full_op_name")}
+        return {
+            row["full_op_name"]: {key: row.get(key) or "" for key in ("op_name", "op_type")}
+            for row in csv.DictReader(detail.splitlines())
+            if row.get("full_op_name")
+        }
     except csv.Error:
         warnings.add("other", "cpu_op_detail_info cannot be read; operator types come from names")
         return {}
@@ -81,4 +86,4 @@ def _shape(text: str) -> list[int] | None:
     if not text.startswith("["):
         return None
     sizes = [part.strip() for part in text.strip("[]").split(",")]
-    return [int(size) for size in sizes if size.lstrip("-").isdecimal() and len(size) < 19]
+    return [int(size) for size in sizes if _SIZE.fullmatch(size)]

@@ -25,6 +25,7 @@ _REMNANT = 0.35
 """What follows the last cycle belongs to it up to this share of a cycle's executions."""
 _REGULAR = 0.5
 """Least share of the executions whose operators must run equally often in each step."""
+_COUNT = re.compile(r"\d{1,18}", re.ASCII)
 _GRADIENT_TYPE = re.compile(r"Grad|Backprop")
 
 
@@ -125,12 +126,14 @@ def _points(
 
 def _told_steps(type_table: str) -> int | None:
     """Executions of a type over those per step, as most rows of the recorder's table say."""
-    told = Counter(
-        int(occurrences) // int(per_step)
-        for row in csv.DictReader(type_table.splitlines())
-        if (occurrences := row.get("type_occurrences") or "").isdecimal()
-        and (per_step := row.get("execution_frequency(per-step)") or "").isdecimal()
-        and len(occurrences) < 19
-        and int(per_step or 0)
-    )
+    try:
+        told = Counter(
+            int(occurrences) // int(per_step)
+            for row in csv.DictReader(type_table.splitlines())
+            if _COUNT.fullmatch(occurrences := row.get("type_occurrences") or "")
+            and _COUNT.fullmatch(per_step := row.get("execution_frequency(per-step)") or "")
+            and int(per_step)
+        )
+    except csv.Error:
+        return None
     return told.most_common(1)[0][0] if told else None

@@ -1,9 +1,10 @@
 """msprof, the profiler of Ascend's CANN: a `PROF_*` folder that was exported, one recording per device.
 
 Read here: the timelines (see `msprof_exports`), `op_summary_*.csv` (types and shapes of operators), `info.json.N` and
-`start_info.N`. Tasks of the AI Core and the AI CPU are kernels. A collective is one slice, of the row `Communication
-Kernel`; its transfers and notifies are shown, on planes and on the streams they ran on, outside every sum. Steps are
-the iterations of the step trace. The rows of `Overlap Analysis` are not shown but compared with our own unions.
+`start_info.N`; where a timeline is missing, the table that tells the same (see `msprof_tables`). Tasks of the AI Core
+and the AI CPU are kernels. A collective is one slice, of the row `Communication Kernel`; its transfers and notifies are
+shown, on planes and on the streams they ran on, outside every sum. Steps are the iterations of the step trace. The rows
+of `Overlap Analysis` are not shown but compared with our own unions.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from laptime.errors import LaptimeError
 from laptime.importers.decoders import Decoders
 from laptime.importers.events import FAULTS
 from laptime.importers.msprof_exports import Exports, Row, exported_files, read_exports
-from laptime.importers.msprof_operators import OperatorNames
+from laptime.importers.msprof_operators import COLLECTIVES, OperatorNames
 from laptime.importers.msprof_overlap import compare_overlap, is_compute
 from laptime.importers.msprof_steps import add_steps
+from laptime.importers.msprof_summary import HARDWARE, add_summary, add_sums, collectives_in, is_collective_core
+from laptime.importers.msprof_tables import Summary, add_step_rows, has_tables, kept, read_summary, statistic_rows
 from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
@@ -32,7 +35,11 @@ from laptime.model.vocabulary import NULL
 _COPY_TASK = re.compile(r"MEMCPY|SDMA")
 _COMMUNICATION_ROW = re.compile(r"Communication")
 _MINDSPORE = ("Default/", "Gradients/")
-_HARDWARE, _COLLECTIVES, _STEPS = "Ascend Hardware", "HCCL", "Step Trace"
+_STEPS = "Step Trace"
+_NO_TASKS = {
+    "what": "tasks of the device (task_time, msprof or op_summary), and with them the steps' budgets",
+    "how_to_record": "msprof --export=on --output=PROF_DIR",
+}
 
 
 class Msprof:
@@ -46,7 +53,7 @@ class Msprof:
 
     def read(self, source: Source, builder: TraceBuilder, progress: Progress, decoders: Decoders) -> None:
         """Reads the files of one device. Raises LaptimeError where the profile was never exported."""
-        if not exported_files(source.files):
+        if not exported_files(source.files) and not has_tables(source.files):
             profile = source.path.parent if source.path.name.startswith("device_") else source.path
             raise LaptimeError(
                 "msprof's raw data, not exported yet",
@@ -54,34 +61,50 @@ class Msprof:
                 remedy=f"run `msprof --export=on --output={profile}`, then open the folder again",
             )
         exports = read_exports(source.files, source.device, builder)
+        if not exports.rows["step"]:
+            add_step_rows(source.files, source.device, exports, builder)
+        summary = None if exports.rows["task"] else read_summary(source.files, source.device, builder)
+        if summary is not None and exports.rows["collective"]:
+            summary = kept(summary, ~collectives_in(summary), "repeated", builder)
         progress(1, 2)
-        _Feed(exports, source, builder).pour()
-        add_steps(exports, builder)
+        _Feed(exports, source, builder, summary).pour()
+        add_steps(exports, builder, summary)
         compare_overlap(exports, builder.warnings)
-        _add_meta(source, exports, builder)
+        _add_meta(source, exports, builder, summary)
         progress(2, 2)
 
 
 class _Feed:
     """Makes slices of the rows."""
 
-    def __init__(self, exports: Exports, source: Source, builder: TraceBuilder) -> None:
+    def __init__(self, exports: Exports, source: Source, builder: TraceBuilder, summary: Summary | None) -> None:
         self._exports = exports
+        self._summary = summary
+        self._source = source
         self._builder = builder
         self._device = 0 if source.device is None else source.device
         self._operators = OperatorNames(source.files, builder)
         rows = exports.rows["collective"]
-        self._has_collectives = any(_COMMUNICATION_ROW.search(row.thread) for row in rows)
+        self._has_collectives = any(_COMMUNICATION_ROW.search(row.thread) for row in rows) or (
+            summary is not None and bool(collectives_in(summary).any())
+        )
         self._transfers = {(_whole(row.args.get("task id")), row.start) for row in rows}
 
     def pour(self) -> None:
-        """All rows but those of the overlap analysis."""
+        """All rows but those of the overlap analysis; sums where nothing tells executions."""
         rows = self._exports.rows
         self._add(rows["task"], self._task_track, self._task_kind)
         self._add(rows["collective"], self._collective_track, self._collective_kind)
         self._add(rows["step"], self._step_track, self._step_kind)
         self._add(rows["host"], self._host_track, lambda row: "call")
         self._builder.drop("not_shown", len(rows["overlap"]))
+        if self._summary is not None:
+            add_summary(self._summary, self._device, self._operators, self._builder)
+        elif not rows["task"]:
+            sums = statistic_rows(self._source.files, self._source.device, self._builder)
+            repeated = [row for row in sums if self._has_collectives and is_collective_core(row.core)]
+            self._builder.drop("repeated", len(repeated))
+            add_sums([row for row in sums if row not in repeated], self._operators, self._builder)
 
     def _add(self, rows: Sequence[Row], track: Callable[[Row], TrackKey], kind: Callable[[Row], str]) -> None:
         if not rows:
@@ -115,7 +138,7 @@ class _Feed:
         told = (_whole(row.args.get(name)) for name in ("Stream Id", "Physic Stream Id"))
         stream = next((number for number in told if number is not None), _number_in(row.thread))
         tid = row.thread if stream is None else str(stream)
-        return self._named(TrackKey("stream", _HARDWARE, tid, self._device, stream), row.thread)
+        return self._named(TrackKey("stream", HARDWARE, tid, self._device, stream), row.thread)
 
     def _task_kind(self, row: Row) -> str:
         if is_compute(row):
@@ -125,7 +148,7 @@ class _Feed:
         return "copy" if copies and not transfer else "device_other"
 
     def _collective_track(self, row: Row) -> TrackKey:
-        return self._named(TrackKey("stream", _COLLECTIVES, row.thread, self._device), row.thread)
+        return self._named(TrackKey("stream", COLLECTIVES, row.thread, self._device), row.thread)
 
     def _collective_kind(self, row: Row) -> str:
         return "communication" if _COMMUNICATION_ROW.search(row.thread) else "device_other"
@@ -148,7 +171,7 @@ class _Feed:
 
 
 def _core(row: Row, kind: str) -> str:
-    return _COLLECTIVES if kind == "communication" else _text(row.args.get("Task Type"))
+    return COLLECTIVES if kind == "communication" else _text(row.args.get("Task Type"))
 
 
 def _size(row: Row) -> int:
@@ -181,10 +204,10 @@ class _Start(msgspec.Struct):
     clock_ns: str | int | None = msgspec.field(name="clockMonotonicRaw", default=None)
 
 
-def _add_meta(source: Source, exports: Exports, builder: TraceBuilder) -> None:
+def _add_meta(source: Source, exports: Exports, builder: TraceBuilder, summary: Summary | None) -> None:
     info = _first(source.files, re.compile(r"^info\.json\.\d+$"), _Info, builder) or _Info()
     start = _first(source.files, re.compile(r"^start_info\.\d+$"), _Start, builder)
-    names = (row.name for row in exports.rows["task"])
+    names = [row.name for row in exports.rows["task"]] if summary is None else summary.table.texts("Op Name")
     builder.meta.update(
         {
             "format": Msprof.name,
@@ -196,6 +219,10 @@ def _add_meta(source: Source, exports: Exports, builder: TraceBuilder) -> None:
             "base_unix_ns": None if start is None else _unix_ns_of_zero(start),
         }
     )
+    if not exports.rows["task"] and (summary is None or collectives_in(summary).all()):
+        builder.meta.update(
+            {"device_kernels_recorded": False, "device_covered_ns": (0, 0), "not_recorded": [_NO_TASKS]}
+        )
 
 
 def _unix_ns_of_zero(start: _Start) -> int | None:

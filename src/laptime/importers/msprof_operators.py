@@ -15,6 +15,8 @@ _SUMMARY = re.compile(r"^op_summary_\w+\.csv$")
 _NUMBER = re.compile(r"(?:-op\d+)?(?:_\d+)*$")
 _SUBGRAPHS = ("Default", "Gradients")
 _ABSENT = ("", "N/A")
+COLLECTIVES = "HCCL"
+"""What collectives run on, and the process their rows lie in."""
 
 
 class OperatorNames:
@@ -28,28 +30,32 @@ class OperatorNames:
     def op(self, full_name: str, core: str) -> int:
         """Number of the operator."""
         if full_name not in self._codes:
-            self._codes[full_name] = self._builder.add_op(self._op_of(full_name, core))
+            self._codes[full_name] = self.add(full_name, core, self._known.get(full_name, {}))
         return self._codes[full_name]
+
+    def add(self, full_name: str, core: str, row: dict[str, str]) -> int:
+        """Number of a new operator, of which a row of `op_summary` tells."""
+        return self._builder.add_op(_op_of(full_name, core, row))
 
     def shown(self, full_name: str) -> str:
         """Name of its slices: the full one, unless a scope's name would make a collective of it."""
         short = full_name.rpartition("/")[2]
         return short if is_collective(full_name) and not is_collective(short) else full_name
 
-    def _op_of(self, full_name: str, core: str) -> Op:
-        row = self._known.get(full_name, {})
-        short = full_name.rpartition("/")[2]
-        first = full_name.partition("/")[0]
-        return Op(
-            name=short,
-            op_type=_known(row, "OP Type", "Op Type") or _NUMBER.sub("", short) or short or None,
-            full_name=full_name,
-            subgraph=first if first in _SUBGRAPHS else None,
-            device_kind=core or None,
-            input_shapes=_shapes(_known(row, "Input Shapes")),
-            input_dtypes=_list(_known(row, "Input Data Types")),
-            output_shapes=_shapes(_known(row, "Output Shapes")),
-        )
+
+def _op_of(full_name: str, core: str, row: dict[str, str]) -> Op:
+    short = full_name.rpartition("/")[2]
+    first = full_name.partition("/")[0]
+    return Op(
+        name=short,
+        op_type=_known(row, "OP Type", "Op Type") or _NUMBER.sub("", short) or short or None,
+        full_name=full_name,
+        subgraph=first if first in _SUBGRAPHS else None,
+        device_kind=core or None,
+        input_shapes=_shapes(_known(row, "Input Shapes")),
+        input_dtypes=_list(_known(row, "Input Data Types")),
+        output_shapes=_shapes(_known(row, "Output Shapes")),
+    )
 
 
 def _known(row: dict[str, str], *columns: str) -> str | None:

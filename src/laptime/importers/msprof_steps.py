@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from laptime.importers.msprof_exports import Exports, Row
+from laptime.importers.msprof_exports import Exports, Key, Row
+from laptime.importers.msprof_summary import steps_of
+from laptime.importers.msprof_tables import Summary
 from laptime.model.builder import GivenStep, TraceBuilder
 from laptime.model.clock import ns_from_mixed
 from laptime.model.vocabulary import NULL
@@ -17,19 +19,22 @@ _LATEST_NS = 2**62
 _MODEL = re.compile(r"Model ID:(\d{1,9})")
 
 
-def add_steps(exports: Exports, builder: TraceBuilder) -> None:
-    """The iterations of the model that took most time; of others it is said that they are there."""
+def add_steps(exports: Exports, builder: TraceBuilder, summary: Summary | None) -> None:
+    """The iterations of the model that took most time; of others it is said that they are there. Where none are told,
+    the steps that `op_summary` numbers."""
     by_thread: dict[str, list[GivenStep]] = defaultdict(list)
     for row in exports.rows["step"]:
         step = _step_of(row)
         if step is not None:
             by_thread[row.thread].append(step)
     if not by_thread:
+        builder.steps += [] if summary is None else steps_of(summary)
         return
     thread = max(by_thread, key=lambda each: sum(step.end_ns - step.start_ns for step in by_thread[each]))
     others = sum(len(steps) for other, steps in by_thread.items() if other != thread)
     builder.warnings.add("other", "iterations of another model of the device; not counted as steps", others)
-    builder.steps += _covered(by_thread[thread], thread, exports, builder)
+    work = _work_of(exports, summary)
+    builder.steps += _covered(by_thread[thread], thread, work, builder)
 
 
 def _step_of(row: Row) -> GivenStep | None:
@@ -55,20 +60,39 @@ def _time(value: object) -> int | None:
     return None if time == NULL else time
 
 
-def _covered(steps: list[GivenStep], thread: str, exports: Exports, builder: TraceBuilder) -> list[GivenStep]:
+@dataclass(frozen=True)
+class _Work:
+    """What was exported of the device: which models and iterations, and from when to when."""
+
+    keys: set[Key]
+    first: int
+    last: int
+
+
+def _work_of(exports: Exports, summary: Summary | None) -> _Work:
+    rows = [row for role in ("task", "collective") for row in exports.rows[role] if row.start != NULL and row.dur >= 0]
+    spans = [(row.start, row.start + row.dur) for row in rows]
+    keys = {row.key for row in exports.rows["task"]}
+    if summary is not None:
+        timed = (summary.start != NULL) & (summary.dur >= 0)
+        spans += zip(summary.start[timed].tolist(), (summary.start + summary.dur)[timed].tolist(), strict=True)
+        keys |= set(summary.keys)
+    ends = [end for _, end in spans if end < _LATEST_NS]
+    return _Work(keys, min((start for start, _ in spans), default=_LATEST_NS), max(ends, default=-_LATEST_NS))
+
+
+def _covered(steps: list[GivenStep], thread: str, work: _Work, builder: TraceBuilder) -> list[GivenStep]:
     """Steps of which some have task files: budgets exist from the first to the last of them, and those between that
     have none are not whole."""
     model = _MODEL.search(thread)
     iterations = {
-        row.key.iteration
-        for row in exports.rows["task"]
-        if row.key.iteration is not None and (model is None or row.key.model == int(model[1]))
+        key.iteration
+        for key in work.keys
+        if key.iteration is not None and (model is None or key.model == int(model[1]))
     }
     told = [step for step in steps if step.step in iterations]
     if not told:
         return steps
     first, last = min(step.start_ns for step in told), max(step.end_ns for step in told)
-    work = [row for role in ("task", "collective") for row in exports.rows[role] if row.start != NULL and row.dur >= 0]
-    ends = [end for row in work if (end := row.start + row.dur) < _LATEST_NS]
-    builder.meta["device_covered_ns"] = [min([first, *(row.start for row in work)]), max([last, *ends])]
+    builder.meta["device_covered_ns"] = [min(first, work.first), max(last, work.last)]
     return [replace(step, complete=step.step in iterations or not first <= step.start_ns < last) for step in steps]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from laptime.errors import LaptimeError
+from laptime.errors import LaptimeError, WorkspaceError
 from laptime.importers.ascend_job import AscendJob
 from laptime.importers.ascend_job_finding import job_fault
 from laptime.importers.ascend_output import AscendOutput
@@ -170,6 +170,8 @@ class _Imports:
             if not self.place.has_trace(key):
                 _import(source, key, self.place, self.progress(source.name), self.decoders)
             return _Stored(source, key)
+        except WorkspaceError:
+            raise
         except OSError as error:
             reason = error.strerror or "cannot be read"
             failure = LaptimeError(reason, where=source.path, remedy="check the file and its permissions")

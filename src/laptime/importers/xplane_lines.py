@@ -87,9 +87,9 @@ def device_name(plane: Plane) -> str:
 
 
 def device_kind(plane: Plane) -> str:
-    """`GPU`, `TPU`, ...; `CPU` for the host."""
+    """`GPU`, `TPU`, ...; `HOST_CPU` for the host."""
     match = _DEVICE_PLANE.match(plane.name)
-    return match["type"] if match else "CPU"
+    return match["type"] if match else "HOST_CPU"
 
 
 def device_place(plane: Plane, line: Line, device: int) -> Place:

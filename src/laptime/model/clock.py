@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +18,17 @@ import numpy.typing as npt
 from laptime.model.arrays import IntArray
 from laptime.model.vocabulary import NULL
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 EXACT_DOUBLE_US = float(2**43)
 """Largest microsecond value whose nanoseconds survive a trip through a double."""
 _MAX_US = 9.2e15
 """Microseconds beyond this (year 2261) do not fit int64 nanoseconds."""
 _MAX_DIGITS = 16
-_PLAIN_DECIMALS = re.compile(rb"(?:-?\d{1,15}(?:\.\d{1,9})?\n|-?[1-8]\d{15}(?:\.\d{1,9})?\n)*")
-"""Lines of decimals without exponents that fit; all else is read one by one."""
+_PLAIN_DECIMAL = r"-?(?:\d{1,15}|[1-8]\d{15})(?:\.\d{1,9})?"
+"""A decimal without exponent that fits; all else is read one by one."""
+_PLAIN_DECIMALS = re.compile(rf"(?:{_PLAIN_DECIMAL}\n)*".encode())
 
 
 def ns_from_doubles(microseconds: npt.NDArray[np.float64]) -> IntArray:
@@ -40,10 +45,24 @@ def ns_from_text(texts: Sequence[bytes]) -> IntArray:
     if not _PLAIN_DECIMALS.fullmatch(b"\n".join(texts) + b"\n"):
         return np.fromiter((_ns_of_odd_text(text) for text in texts), np.int64, len(texts))
     import pyarrow as pa  # not at the top: processes that decode need it for few files
+
+    return _ns_of_plain(pa.array(texts, pa.binary()).cast(pa.string()))
+
+
+def ns_from_column(texts: pa.StringArray) -> IntArray:
+    """As `ns_from_text`, of an Arrow column."""
     import pyarrow.compute as pc
 
-    decimals = pa.array(texts, pa.binary()).cast(pa.string()).cast(pa.decimal128(28, 9))
-    scaled = pc.multiply(decimals, pa.scalar(Decimal(1000), pa.decimal128(4, 0)))
+    if pc.all(pc.match_substring_regex(texts, f"^{_PLAIN_DECIMAL}$")).as_py():
+        return _ns_of_plain(texts)
+    return ns_from_text([text.encode() for text in texts.to_pylist()])
+
+
+def _ns_of_plain(texts: pa.StringArray) -> IntArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    scaled = pc.multiply(texts.cast(pa.decimal128(28, 9)), pa.scalar(Decimal(1000), pa.decimal128(4, 0)))
     return np.asarray(pc.round(scaled, 0, "half_towards_infinity").cast(pa.int64()), dtype=np.int64)
 
 

@@ -8,6 +8,7 @@ import the same file at once. This file imports nothing heavy: a cached report n
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -20,8 +21,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from laptime.errors import WorkspaceError
+
 _ENDS_BYTES = 64 << 10
 _REMNANT_SECONDS = 86_400
+_CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""What no reading of a recording meets."""
 ENVIRONMENT = "LAPTIME_WORKSPACE"
 
 
@@ -80,13 +85,31 @@ class Workspace:
     @contextmanager
     def new_trace(self, key: str) -> Iterator[Path]:
         """A temporary folder that becomes the trace at the end; if another process was faster, its result stays."""
-        self._clear_remnants()
-        work = Path(tempfile.mkdtemp(prefix=f".{key}.", dir=self.root / "traces"))
+        with self._failures():
+            self._clear_remnants()
+            work = Path(tempfile.mkdtemp(prefix=f".{key}.", dir=self.root / "traces"))
         try:
-            yield work
-            self._put(work, key)
+            with self._failures(of_others=True):
+                yield work
+            with self._failures():
+                self._put(work, key)
         finally:
             shutil.rmtree(work, ignore_errors=True)
+
+    @contextmanager
+    def _failures(self, *, of_others: bool = False) -> Iterator[None]:
+        """Words failures of the workspace; with `of_others`, leaves those of other files as they are."""
+        try:
+            yield
+        except OSError as error:
+            own = error.errno in _CANNOT_WRITE or str(error.filename or "").startswith(str(self.root))
+            if of_others and not own:
+                raise
+            raise WorkspaceError(
+                f"the workspace cannot be written ({error.strerror or 'no reason told'})",
+                where=self.root,
+                remedy="free space there, or choose another folder with --workspace",
+            ) from error
 
     def _put(self, work: Path, key: str) -> None:
         """Renames a finished trace to its place, unless a whole one is there; remnants are cleared away."""
@@ -118,16 +141,18 @@ class Workspace:
 
     def store_run(self, run: StoredRun) -> None:
         """Lists a run."""
-        self.run_folder(run.key).mkdir(exist_ok=True)
+        with self._failures():
+            self.run_folder(run.key).mkdir(exist_ok=True)
         self.write_result(run.key, "run", asdict(run))
 
     def write_result(self, key: str, name: str, result: object) -> None:
         """Stores a JSON result about a run."""
         target = self.run_folder(key) / f"{name}.json"
-        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=target.parent)
-        with os.fdopen(handle, "w") as out:
-            json.dump(result, out, separators=(",", ":"))
-        Path(temporary).replace(target)
+        with self._failures():
+            handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=target.parent)
+            with os.fdopen(handle, "w") as out:
+                json.dump(result, out, separators=(",", ":"))
+            Path(temporary).replace(target)
 
     def read_result(self, key: str, name: str) -> dict[str, object] | None:
         """A stored JSON result; None where there is none that can be read."""
