@@ -55,7 +55,6 @@ KNOWN = {
     "et.json": (json.dumps(EXECUTION_TRACE).encode(), "execution trace"),
     "et.json.gz": (gzip.compress(json.dumps(EXECUTION_TRACE, indent=2).encode()), "execution trace"),
     "results.json": (b'{"rocprofiler-sdk-tool":[{"metadata":{"pid":1}}]}', "rocprofv3"),
-    "host.xplane.pb": (b"\x0a\x40\x08\x01\x12\x0a/host:CPU" + bytes(80), "XPlane"),
     "a.raw.json.gz": (gzip.compress(b'[[1, [0, 1], 512, "PARAMETER"]]'), "memory timeline"),
 }
 
@@ -90,7 +89,6 @@ def test_another_database_is_refused(tmp_path: Path, cli: Cli) -> None:
     ("case", "word"),
     [
         ("tl-rocprofv3-json/908_results.json.gz", "rocprofv3"),
-        ("tl-jax-mi300-xplane/tw003.xplane.pb", "XPlane"),
         ("hta-memory-timeline-raw/memory_timeline.raw.gz", "memory timeline"),
         ("hta-execution-trace-pair/benchmark_simple_add_et.json.gz", "execution trace"),
     ],

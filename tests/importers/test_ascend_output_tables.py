@@ -84,7 +84,7 @@ def test_rows_become_arguments(tmp_path: Path, rows: int) -> None:
     table, _ = _table(tmp_path, text)
     builder = TraceBuilder(tmp_path)
     starts, lengths = spooled_args(table, builder)
-    found = builder.spool.reader().gather(starts, lengths.astype(np.int32))
+    found = builder.spool.reader().gather(starts, lengths.astype(np.int32)).to_pylist()
     expected = [
         {name: value for name, value in row.items() if value not in ("", "N/A")}
         for row in csv.DictReader(io.StringIO(text))

@@ -22,7 +22,7 @@ def test_texts_come_back_in_any_order(tmp_path: Path):
     parts = [spooled(spool, b"one", b"two", b"three"), spooled(spool, b"\xff\x00", "é".encode())]
     starts, lengths = (np.concatenate(column)[::-1].copy() for column in zip(*parts, strict=True))
     reader = spool.reader()
-    assert reader.gather(starts, lengths) == ["é".encode(), b"\xff\x00", b"three", b"two", b"one"]
+    assert reader.gather(starts, lengths).to_pylist() == ["é".encode(), b"\xff\x00", b"three", b"two", b"one"]
     reader.close()
 
 
@@ -35,7 +35,7 @@ def test_an_empty_text_is_none(tmp_path: Path):
 def closing(spool: TextSpool, starts: np.ndarray, lengths: np.ndarray) -> list[bytes | None]:
     reader = spool.reader()
     try:
-        return reader.gather(starts, lengths)
+        return reader.gather(starts, lengths).to_pylist()
     finally:
         reader.close()
 

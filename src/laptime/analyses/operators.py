@@ -226,8 +226,8 @@ def _launched(
 
 
 def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups) -> tuple[IntArray, Groups]:
-    """Groups of device slices that no host operator launched: their own operator where the source names it, else their
-    kind."""
+    """Groups of device slices that no host operator launched: their own operator (or the line that made it) where the
+    source names it, else their kind."""
     kinds, by_kind = np.unique(trace.slices["kind"][rows], return_inverse=True)
     group = by_kind.reshape(-1) + len(groups.labels)
     own = trace.slices["op_id"][rows]
@@ -237,13 +237,16 @@ def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups)
         group_of_op, _ = groups_of_ops(trace, by)
         group = np.where(has_own, group_of_op[np.where(has_own, own, 0)], group)
     names = [KINDS[kind] for kind in kinds.tolist()]
-    nothing = [None] * len(names)
-    return group, Groups(
-        [*groups.labels, *(f"[{name} without operator]" for name in names)],
-        [*groups.op_types, *nothing],
-        [*groups.infos, *nothing],
-        [*groups.processors, *(processor_of_slices(name) for name in names)],
-    )
+    labels = [*groups.labels, *(f"[{name} without operator]" for name in names)]
+    processors = [*groups.processors, *(processor_of_slices(name) for name in names)]
+    if by == "source":
+        index = {label: code for code, label in enumerate(labels)}
+        lines = [None if line is None else index.setdefault(line, len(index)) for line in sources_of(trace, rows)]
+        group = np.array([c if line is None else line for c, line in zip(group.tolist(), lines, strict=True)], np.int64)
+        processors += [None] * (len(index) - len(labels))
+        labels = list(index)
+    nothing = [None] * (len(labels) - len(groups.labels))
+    return group, Groups(labels, [*groups.op_types, *nothing], [*groups.infos, *nothing], processors)
 
 
 # ---- grouping ----

@@ -17,6 +17,7 @@ PROCESSOR_NAMES = {
     "host_cpu": "host CPU",
     "communication": "comm.",
     "gpu": "GPU",
+    "tpu": "TPU",
 }
 """Names for people."""
 

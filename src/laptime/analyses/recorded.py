@@ -10,7 +10,7 @@ from laptime.model.trace import Run, Trace
 
 def not_recorded(run: Run) -> list[dict[str, str]]:
     """`{what, how_to_record}` for everything that no rank of the run holds and its framework can record."""
-    how = _HOW.get(str(run.traces[0].meta.get("framework")), _BY_OTHERS)
+    how = _how(run.traces[0])
     missing = [
         {"what": what, "how_to_record": how[what]}
         for what, is_there in _PARTS
@@ -20,6 +20,17 @@ def not_recorded(run: Run) -> list[dict[str, str]]:
         told = trace.meta.get("not_recorded")
         missing += [row for row in told if row not in missing] if isinstance(told, list) else []
     return missing
+
+
+def how_to_mark_steps(trace: Trace) -> str:
+    """What marks training steps in a recording of the trace's framework."""
+    return _how(trace)["step markers"]
+
+
+def _how(trace: Trace) -> dict[str, str]:
+    if trace.meta.get("format") == "xplane" and trace.meta.get("framework") == "pytorch":
+        return _BY_TORCH_XLA
+    return _HOW.get(str(trace.meta.get("framework")), _BY_OTHERS)
 
 
 def _has_device(trace: Trace) -> bool:
@@ -49,7 +60,7 @@ def _has_memory(trace: Trace) -> bool:
 
 
 def _has_launches(trace: Trace) -> bool:
-    return trace.flows.row_count > 0 or not _has_device(trace)
+    return trace.flows.row_count > 0 or not _has_device(trace) or trace.meta.get("records_launches") is False
 
 
 def _has_queues(trace: Trace) -> bool:
@@ -88,6 +99,20 @@ _HOW = {
         "memory": "mindspore.Profiler(profile_memory=True)",
         "data queues": "mindspore.Profiler(data_process=True)",
     },
+    "jax": {
+        "device kernels": "jax.profiler.trace(...) on a device, with jax_platforms naming it",
+        "launches of the device kernels": "ProfileOptions: host_tracer_level = 2",
+        "step markers": "with jax.profiler.StepTraceAnnotation('train', step_num=i): around each step",
+        "input shapes": "ProfileOptions: enable_hlo_proto = True",
+        "call stacks": "ProfileOptions: python_tracer_level = 1",
+    },
+    "tensorflow": {
+        "step markers": "with tf.profiler.experimental.Trace('train', step_num=i, _r=1): around each step",
+        "call stacks": "tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)",
+    },
 }
 """What each framework's own profiler can record, and by which argument."""
+_BY_TORCH_XLA = {
+    "step markers": "with torch_xla.debug.profiler.StepTrace('train', step_num=i): around each step",
+}
 _BY_OTHERS = {"step markers": "add one event named 'step N' around each step"}

@@ -24,6 +24,7 @@ _FORMAT_NAMES = {
     "mindinsight": "MindInsight profiler files",
     "mindspore_cpu": "MindSpore CPU profile",
     "msprof": "msprof export",
+    "xplane": "XPlane profile",
 }
 _NAME_WIDTH = 44
 _WAIT_WIDTH = 56

@@ -58,9 +58,10 @@ def command(
     if as_json:
         print_json(to_json(result, trace, only=only))
         return
+    from laptime.analyses.recorded import how_to_mark_steps
     from laptime.cli.step_page import show
 
-    show(result, only=only, path=run.path, rank=rank_text(run, trace))
+    show(result, only=only, path=run.path, rank=rank_text(run, trace), how_to_mark=how_to_mark_steps(trace))
 
 
 def _number(text: str | None) -> int | None:

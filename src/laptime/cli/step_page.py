@@ -19,12 +19,12 @@ _MOST_ROWS = 40
 Step = dict[str, object]
 
 
-def show(result: StepTrace, *, only: int | None, path: str, rank: str) -> None:
+def show(result: StepTrace, *, only: int | None, path: str, rank: str, how_to_mark: str) -> None:
     """Prints the average and all steps, or one step with its communication."""
     page = console()
     page.print(f"Steps of {shortened(path, 60)}{rank}", style="bold")
     if not result.steps:
-        page.print("No step was found. Call prof.step() at the end of each training step and record again.")
+        page.print(f"No step was found. To have steps, record again: {how_to_mark}.")
         return
     if only is not None:
         _draw(page, result.steps[only], title=f"step {result.steps[only]['step']}")

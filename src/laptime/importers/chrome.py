@@ -11,6 +11,7 @@ import re
 
 from laptime.importers.categories import chrome_meaning, kineto_meaning
 from laptime.importers.decoders import Decoders
+from laptime.importers.event_cap import warn_of_cap
 from laptime.importers.event_lists import read_events
 from laptime.importers.feeding import Feeder
 from laptime.importers.progress import Progress
@@ -46,6 +47,7 @@ class ChromeJson:
         fields = read_events(source, builder, progress, decoders, feeder.feed)
         builder.warnings.add("unknown_events", "slices of unknown categories; shown as other host work", feeder.unknown)
         self._take_header(fields, builder)
+        warn_of_cap(builder)
         builder.meta.update({"format": self.name, "framework": self.framework, "framework_version": None})
         if builder.meta.get("rank") is None:
             builder.meta["rank"] = rank_in_name(source)

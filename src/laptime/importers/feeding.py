@@ -75,7 +75,17 @@ class Feeder:
     # ---- slices ----
 
     def _slices(self, view: _View, rows: Rows) -> None:
+        rows = self._without_blanks(view.block, rows)
         self._builder.add_slices(len(rows), self._slice_columns(view, rows))
+
+    def _without_blanks(self, block: Decoded, rows: Rows) -> Rows:
+        """Without `{}`, which XLA writes behind its last event."""
+        is_blank = (block.ts_ns[rows] == NULL) & (block.dur_ns[rows] == NULL) & (block.args_length[rows] == 0)
+        if not is_blank.any():
+            return rows
+        is_blank &= np.array([not name for name in block.names], bool)[block.name[rows]]
+        self._builder.drop("blank", int(np.count_nonzero(is_blank)))
+        return np.asarray(rows[~is_blank])
 
     def _nested_points(self, view: _View, rows: Rows) -> None:
         self._builder.points.append(len(rows), self._point_columns(view, rows, "E"))

@@ -24,8 +24,9 @@ from laptime.importers.mindspore_cpu import MindSporeCpu
 from laptime.importers.msprof import Msprof
 from laptime.importers.progress import Progress, silent
 from laptime.importers.recognised import recognise
-from laptime.importers.sources import Source, discover
+from laptime.importers.sources import Source, discover, twin_notes
 from laptime.importers.streams import USUAL_RATIO
+from laptime.importers.xplane import XPlane
 from laptime.model.builder import TraceBuilder
 from laptime.model.store import read_trace, write_trace
 from laptime.model.tables import build_tables
@@ -56,13 +57,14 @@ IMPORTERS: tuple[Importer, ...] = (
     MegEngineTimeline(),
     MegEngineMemoryFlow(),
     MegEngineStatic(),
+    XPlane(),
     TorchKineto(),
     ChromeJson(),
 )
 """Special before general."""
 _WHAT_IS_READ = (
-    "give a trace of torch.profiler or Chrome trace events (JSON), a profile folder of Ascend or MindSpore, or "
-    "MegEngine's memory_flow.svg or graph profile"
+    "give a trace of torch.profiler or Chrome trace events (JSON), an .xplane.pb, a profile folder of Ascend or "
+    "MindSpore, or MegEngine's timeline, memory_flow.svg or graph profile"
 )
 
 
@@ -97,6 +99,7 @@ def open_run(
             stored = [entry for source in sources if (entry := imports.ensure(source, alone=len(sources) == 1))]
         except LaptimeError as error:
             raise job_fault(Path(path)) or error from error
+    imports.notes += [{"code": "other", "message": note, "count": 1} for note in twin_notes(path, sources)]
     if not stored:
         raise job_fault(Path(path)) or LaptimeError("no recording that laptime reads", where=path, remedy=_WHAT_IS_READ)
     return _stored_run(path, run_key(path, sources), stored, place, imports.notes)

@@ -45,10 +45,6 @@ def _is_rocprofv3(head: bytes, name: str) -> bool:
     return b'"rocprofiler-sdk-tool"' in head[:4096]
 
 
-def _is_xplane(head: bytes, name: str) -> bool:
-    return ".xplane.pb" in name
-
-
 def _is_perfetto(head: bytes, name: str) -> bool:
     return name.endswith((".pftrace", ".perfetto-trace", ".pfw")) or (
         head[:1] == b"\x0a" and b"\x08\x01" in head[:64] and name.endswith(".pb")
@@ -88,13 +84,6 @@ _FORMATS = (
         Recognised(
             "JSON of rocprofv3 (rocprofiler-sdk), which laptime does not read yet",
             f"open the trace of {_CHROME} instead",
-        ),
-    ),
-    (
-        _is_xplane,
-        Recognised(
-            "an XPlane profile (xplane.pb of JAX or TensorFlow), which laptime does not read yet",
-            "open the trace.json.gz beside it instead",
         ),
     ),
     (

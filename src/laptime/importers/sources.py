@@ -12,11 +12,12 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING
 
 from laptime.errors import LaptimeError
 from laptime.importers.folders import folder_recordings
+from laptime.importers.xplane_twins import twins
 
 if TYPE_CHECKING:
     from laptime.importers.streams import ByteStream
@@ -52,6 +53,11 @@ class Source:
         """The name the recorder gave the file."""
         return PurePosixPath(self.member).name if self.member else self.path.name
 
+    @property
+    def place(self) -> PurePath:
+        """Folder of the file, or of the member in its archive."""
+        return self.path.parent if self.member is None else self.path / PurePosixPath(self.member).parent
+
     def open(self) -> ByteStream:
         """The decompressed bytes."""
         from laptime.importers.streams import ByteStream
@@ -83,10 +89,10 @@ def discover(path: str | os.PathLike[str]) -> list[Source]:
         matches = sorted({Path(match) for match in glob.glob(text, recursive=True)})
         if not matches:
             raise LaptimeError("nothing matches the pattern", where=text, remedy="check the pattern")
-        return list(dict.fromkeys(source for match in matches for source in _sources_of(match)))
+        return _without_twins(list(dict.fromkeys(source for match in matches for source in _sources_of(match))))
     if not found.exists():
         raise LaptimeError("no such file or folder", where=text, remedy="check the path")
-    return _with_drawings(_without_claimed(list(_sources_of(found))))
+    return _with_drawings(_without_twins(_without_claimed(list(_sources_of(found)))))
 
 
 def _with_drawings(sources: list[Source]) -> list[Source]:
@@ -109,6 +115,26 @@ def _without_claimed(sources: list[Source]) -> list[Source]:
     """Without what a recording of another folder has taken."""
     claimed = {file for source in sources for file in source.files if source.path not in file.parents}
     return [source for source in sources if not claimed.issuperset(source.files or (source.path,))]
+
+
+def twin_notes(path: str | os.PathLike[str], sources: list[Source]) -> list[str]:
+    """Names of the files of a folder that are not sources because they repeat one; none for a path to one file."""
+    if os.path.isfile(path):
+        return []
+    there = {(str(source.place), source.base_name) for source in sources}
+    folders = {source.place for source in sources if source.member is None and source.base_name.count(".xplane.pb")}
+    beside = {(str(folder), name) for folder in folders for name in os.listdir(folder)}
+    repeated = twins(there | beside)
+    return [
+        f"{name}: the same recording as {repeated[folder, name]}, which is read instead"
+        for folder, name in sorted(repeated.keys() - there)
+    ]
+
+
+def _without_twins(sources: list[Source]) -> list[Source]:
+    """Without files that repeat what another of the sources holds whole."""
+    repeated = twins({(str(source.place), source.base_name) for source in sources})
+    return [source for source in sources if (str(source.place), source.base_name) not in repeated]
 
 
 def _sources_of(path: Path) -> Iterator[Source]:

@@ -35,12 +35,12 @@ class Assembled:
     @property
     def on_stream(self) -> BoolArray:
         """Rows that lie on a device stream."""
-        return np.asarray(self.track_kind[self.columns["track"]] == "stream")
+        return np.asarray((self.track_kind == "stream")[self.columns["track"]])
 
     @property
     def on_thread(self) -> BoolArray:
         """Rows that lie on a host thread."""
-        return np.asarray(self.track_kind[self.columns["track"]] == "thread")
+        return np.asarray((self.track_kind == "thread")[self.columns["track"]])
 
     @property
     def device_work(self) -> BoolArray:
@@ -70,7 +70,7 @@ def assemble(builder: TraceBuilder) -> Assembled:
     if builder.links.count:
         columns["added"] = np.arange(len(columns["start"]))
     track_kinds = np.array([key.kind for key in builder.tracks.keys] or ["thread"])
-    on_device = track_kinds[columns["track"]] == "stream"
+    on_device = (track_kinds == "stream")[columns["track"]]
     _mend_times(columns, on_device, builder.warnings)
     columns = _placed(columns, builder)
     origin = _origin(columns, builder)
@@ -83,19 +83,20 @@ def assemble(builder: TraceBuilder) -> Assembled:
         columns[name] = columns[name][order]
     del order
     kinds = np.array([builder.tracks.keys[code].kind for code in track_order] or ["thread"])
-    columns = _without_duplicates(columns, kinds[columns["track"]] == "stream", builder)
+    columns = _without_duplicates(columns, (kinds == "stream")[columns["track"]], builder)
     return _nested(columns, track_order, kinds, origin)
 
 
 def _nested(columns: dict[str, Column], track_order: list[int], kinds: Column, origin: int) -> Assembled:
     track, start = columns["track"], columns["start"]
     end = np.where(columns["dur"] == NULL, start, start + columns["dur"]).astype(np.int64)
-    laned = np.isin(kinds[track], ["stream", "async", "sync"])
-    parent = nesting.containing_parents(track, start, end)
-    parent[laned] = -1
+    laned = np.isin(kinds, ["stream", "async", "sync"])[track]
+    deep, flat = np.flatnonzero(~laned), np.flatnonzero(laned)
+    own = nesting.containing_parents(track[deep], start[deep], end[deep])
+    parent, lane = np.full(len(track), -1, np.int64), np.zeros(len(track), np.int32)
+    parent[deep] = np.where(own >= 0, deep[own], -1) if len(deep) else own
     depth = nesting.depths(parent)
-    lane = nesting.nested_lanes(start, end, parent, track)
-    flat = np.flatnonzero(laned)
+    lane[deep] = nesting.nested_lanes(start[deep], end[deep], own, track[deep])
     lane[flat] = nesting.stream_lanes(start[flat], end[flat], track[flat])
     return Assembled(columns, end, parent, depth, lane, track_order, kinds, origin)
 

@@ -109,13 +109,31 @@ def _fits(stack: list[int], start: int, end: int) -> bool:
 
 
 def stream_lanes(start: IntArray, end: IntArray, track: CodeArray) -> CodeArray:
-    """Lane of each slice of a queue: slices of one lane never overlap; a lane is reused as soon as it is free."""
+    """Lane of each slice of a queue: slices of one lane never overlap; a lane is reused as soon as it is free.
+
+    Where slices only nest, the lane is the number of slices around. Only spans in which some cross are gone through.
+    """
     lane = np.zeros(len(track), np.int32)
-    bounds = track_bounds(track)
-    for first, last in itertools.pairwise(bounds):
-        latest_end = np.maximum.accumulate(end[first:last])
-        if np.any(start[first + 1 : last] < latest_end[:-1]):
-            lane[first:last] = _free_lanes(start[first:last].tolist(), end[first:last].tolist())
+    for first, last in itertools.pairwise(track_bounds(track)):
+        own_start, own_end = start[first:last], end[first:last]
+        latest_end = np.maximum.accumulate(own_end)
+        overlaps = own_start[1:] < latest_end[:-1]
+        if overlaps.any():
+            span = np.cumsum(np.concatenate([[0], ~overlaps]))
+            lane[first:last] = _overlapping_lanes(own_start, own_end, span)
+    return lane
+
+
+def _overlapping_lanes(start: IntArray, end: IntArray, span: IntArray) -> CodeArray:
+    """Lanes of one track, cut into spans between which nothing is open."""
+    one_track = np.zeros(len(start), np.int32)
+    opened = open_at_start(start, end, containing_parents(one_track, start, end), one_track)
+    lane = depths(opened)
+    crosses = (opened >= 0) & (end > end[opened])
+    crossing = np.zeros(int(span[-1]) + 1, bool)
+    crossing[span[crosses]] = True
+    rows = np.flatnonzero(crossing[span])
+    lane[rows] = _free_lanes(start[rows].tolist(), end[rows].tolist())
     return lane
 
 

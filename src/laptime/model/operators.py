@@ -14,7 +14,8 @@ from laptime.model.assembly import Assembled
 from laptime.model.builder import TraceBuilder
 from laptime.model.vocabulary import KIND_CODE, KINDS
 
-_PYTHON_FRAME = re.compile(r"^(?P<file>.+?)\((?P<line>\d+)\): (?P<function>.*)$", re.DOTALL)
+_PYTHON_FRAME = re.compile(r"^(?P<file>.+?)\((?P<line>\d+)\):(?: (?P<function>.*))?$", re.DOTALL)
+_XLA_FRAME = re.compile(r"^\$(?:(?P<file>[^ :]+):(?P<line>\d+) )?(?P<function>.*)$", re.DOTALL)
 _MODULE = "nn.Module: "
 _NAMESPACE = re.compile(r"^(?:\w+::)+")
 _AUTOGRAD_PREFIX = "autograd::engine::evaluate_function: "
@@ -119,12 +120,12 @@ def _stacks(
 
 def _add_stack(table: dict[str, list[object]], stack_id: int, frames: list[str]) -> None:
     for depth, frame in enumerate(frames):
-        match = _PYTHON_FRAME.match(frame.strip())
+        match = _PYTHON_FRAME.match(frame.strip()) or _XLA_FRAME.match(frame.strip())
         table["stack_id"].append(stack_id)
         table["depth"].append(depth)
         table["function"].append(match["function"] if match else frame.strip())
         table["file"].append(match["file"] if match else None)
-        table["line"].append(int(match["line"]) if match and len(match["line"]) < 10 else None)
+        table["line"].append(int(match["line"]) if match and match["line"] and len(match["line"]) < 10 else None)
 
 
 # ---- modules ----

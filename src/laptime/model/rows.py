@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
+import pyarrow as pa
 
 from laptime.model.arrays import CodeArray, Column, IntArray
 
@@ -34,6 +35,10 @@ class Rows:
         """The whole column; the rows give it away, so that it exists only once."""
         parts = self._parts.pop(name)
         return np.concatenate(parts) if parts else np.empty(0, self._columns[name][0])
+
+    def joined(self, name: str) -> Column:
+        """A copy of a whole column; the rows keep it."""
+        return np.concatenate(self._parts[name]) if self._parts[name] else np.empty(0, self._columns[name][0])
 
     def least(self, name: str, *, missing: int) -> int | None:
         """Least value of a column, `missing` aside; None where there is none."""
@@ -82,23 +87,28 @@ class SpoolReader:
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_RDONLY)
 
-    def gather(self, starts: IntArray, lengths: CodeArray) -> list[bytes | None]:
-        """Texts at the places asked for, in that order; None where the length is 0."""
+    def gather(self, starts: IntArray, lengths: CodeArray) -> pa.LargeBinaryArray:
+        """Texts at the places asked for, in that order; null where the length is 0. A place has one length."""
         wanted = np.flatnonzero(lengths)
-        texts: list[bytes | None] = [None] * len(lengths)
         if not len(wanted):
-            return texts
-        order = wanted[np.argsort(starts[wanted], kind="stable")]
-        ends = starts[order] + lengths[order]
-        gaps = np.flatnonzero(starts[order][1:] - ends[:-1] > _GAP_BYTES) + 1
-        for run in np.split(order, gaps):
-            base = int(starts[run[0]])
-            data = os.pread(self._descriptor, int(starts[run[-1]] + lengths[run[-1]]) - base, base)
-            for row, start, length in zip(
-                run.tolist(), (starts[run] - base).tolist(), lengths[run].tolist(), strict=True
-            ):
-                texts[row] = data[start : start + length]
-        return texts
+            return pa.nulls(len(lengths), pa.large_binary())
+        places, first, place_of = np.unique(starts[wanted], return_index=True, return_inverse=True)
+        ends = places + lengths[wanted][first]
+        gaps = np.flatnonzero(places[1:] - ends[:-1] > _GAP_BYTES) + 1
+        texts = pa.concat_arrays(
+            [self._texts(*part) for part in zip(np.split(places, gaps), np.split(ends, gaps), strict=True)]
+        )
+        order = np.zeros(len(lengths), np.int64)
+        order[wanted] = place_of.reshape(-1)
+        return texts.take(pa.array(order, mask=lengths == 0))
+
+    def _texts(self, places: IntArray, ends: IntArray) -> pa.LargeBinaryArray:
+        """Texts that lie near each other, read at once; what lies between two of them is cut off."""
+        base = int(places[0])
+        data = pa.py_buffer(os.pread(self._descriptor, int(ends[-1]) - base, base))
+        bounds = np.stack([places, ends], axis=1).reshape(-1) - base
+        pieces = pa.Array.from_buffers(pa.large_binary(), len(bounds) - 1, [None, pa.py_buffer(bounds), data])
+        return pieces.take(pa.array(np.arange(0, len(bounds), 2)))
 
     def close(self) -> None:
         """Closes the file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from laptime.model.schema import SCHEMAS
@@ -19,12 +20,24 @@ def write_trace(built: BuiltTables, folder: Path) -> None:
     for name, table in built.tables.items():
         rows = _SLICE_ROWS if name == "slices" else len(table) or 1
         pq.write_table(
-            table, folder / f"{name}.parquet", compression="zstd", row_group_size=rows, write_statistics=False
+            table,
+            folder / f"{name}.parquet",
+            compression="zstd",
+            row_group_size=rows,
+            write_statistics=False,
+            use_dictionary=_repeating(table) or False,
         )
     with pq.ParquetWriter(folder / "args.parquet", SCHEMAS["args"], compression="zstd", use_dictionary=False) as writer:
         for batch in built.args:
             writer.write_batch(batch, row_group_size=ARGS_ROWS)
     (folder / "meta.json").write_text(json.dumps(built.meta))
+
+
+def _repeating(table: pa.Table) -> list[str]:
+    """Columns worth a dictionary: texts. Times and ids are all different; trying costs more than it saves."""
+    return [
+        field.name for field in table.schema if pa.types.is_dictionary(field.type) or pa.types.is_string(field.type)
+    ]
 
 
 def read_trace(folder: Path) -> Trace:

@@ -104,14 +104,12 @@ def coded(codes: Column, texts: list[str] | tuple[str, ...]) -> pa.DictionaryArr
     )
 
 
-def _text_array(texts: list[bytes | None]) -> pa.Array:
-    array = pa.array(texts, pa.large_binary())
+def _text_array(texts: pa.LargeBinaryArray) -> pa.LargeStringArray:
     try:
-        return array.cast(pa.large_string())
+        return texts.cast(pa.large_string())
     except pa.ArrowInvalid:  # a recorder wrote bytes that are no UTF-8
-        return pa.array(
-            [None if text is None else text.decode("utf-8", "replace") for text in texts], pa.large_string()
-        )
+        readable = [None if text is None else text.decode("utf-8", "replace") for text in texts.to_pylist()]
+        return pa.array(readable, pa.large_string())
 
 
 def _slices(
