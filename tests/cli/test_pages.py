@@ -13,6 +13,7 @@ from tests.cli.recordings import DDP2, PATHS, THREADS, TINY, device_events, slic
 from tests.conftest import EXAMPLE
 
 PAGES = (("report",), ("step",), ("op",), ("op", "--by", "name"), ("op", "--by", "shape"), ("op", "--by", "source"))
+PAGES += (("op", "--by", "track"), ("op", "--from", "1us"), ("report", "--from", "1us"))
 
 
 def assert_fits(ran: Ran) -> None:

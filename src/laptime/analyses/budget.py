@@ -54,7 +54,11 @@ class StepSpans:
 
 def step_budgets(trace: Trace) -> list[Budget | None]:
     """Budget of each step; None for a step that the device's record does not cover."""
-    steps = StepSpans.of(trace)
+    return budgets_of(trace, StepSpans.of(trace))
+
+
+def budgets_of(trace: Trace, steps: StepSpans) -> list[Budget | None]:
+    """Budget of each span; None for one that the device's record does not cover."""
     if not len(steps.start):
         return []
     rows = device_rows(trace)

@@ -54,16 +54,20 @@ def console(*, width: int | None = None) -> Console:
     return Console(width=wide, highlight=False, markup=False, emoji=False)
 
 
-def show(report: Json, out: Console | None = None) -> None:
-    """Prints the report."""
+def show(report: Json, out: Console | None = None, *, part: str = "") -> None:
+    """Prints the report; `part` says of which part of the recording."""
     page = out or console()
     ranks = report["ranks"]
     chosen = _most_telling(ranks)
-    page.print(_title(report), style="bold")
+    page.print(_title(report) + part, style="bold")
     page.print(headline(chosen, many=len(ranks) > 1))
     page.print()
-    if chosen["step_summary"]:
-        _show_budget(page, chosen)
+    span = chosen["range"]
+    if span and span["budget"]:
+        _show_budget(page, span["budget"], f"of {time_text(span['dur_ns'])}")
+    elif chosen["step_summary"]:
+        budget = chosen["step_summary"]["budget"]
+        _show_budget(page, budget, f"mean {time_text(budget['total_ns'])}")
     if len(ranks) > 1 and any(rank["step_summary"] for rank in ranks):
         _show_ranks(page, ranks)
     _show_top(page, chosen)
@@ -89,17 +93,22 @@ def _title(report: Json) -> str:
 def headline(rank: Json, *, many: bool) -> str:
     """One sentence: how long a step takes and what most of it is."""
     where = f" on rank {rank['rank']}" if many and rank["rank"] is not None else ""
-    summary = rank["step_summary"]
+    summary, span = rank["step_summary"], rank["range"]
+    if span and span["budget"]:
+        return f"Of {time_text(span['dur_ns'])}{where}: {_largest_parts(span['budget'])}."
     if summary is None:
         return _headline_without_steps(rank, where)
-    budget = summary["budget"]
-    names = {key: _part_name(key, name, budget["basis"]) for key, name, _, _ in _PARTS}
-    parts = sorted(((budget[key] or 0, key) for key, _, _, _ in _PARTS), reverse=True)
-    shares = [f"{share_text(ns, budget['total_ns'])} {names[key]}" for ns, key in parts[:3] if ns > 0]
     steps = f"{summary['steps_used']} step{'s' if summary['steps_used'] != 1 else ''}"
     inferred = "" if rank["steps"][0]["source"] == "marked" else ", inferred since none was marked"
     time = time_text(summary["mean_ns"]).replace(" ", "\N{NO-BREAK SPACE}")
-    return f"A step takes {time}{where} (mean of {steps}{inferred}): {', '.join(shares)}."
+    return f"A step takes {time}{where} (mean of {steps}{inferred}): {_largest_parts(summary['budget'])}."
+
+
+def _largest_parts(budget: Json) -> str:
+    names = {key: _part_name(key, name, budget["basis"]) for key, name, _, _ in _PARTS}
+    parts = sorted(((budget[key] or 0, key) for key, _, _, _ in _PARTS), reverse=True)
+    shares = [f"{share_text(ns, budget['total_ns'])} {names[key]}" for ns, key in parts[:3] if ns > 0]
+    return ", ".join(shares)
 
 
 def _headline_without_steps(rank: Json, where: str) -> str:
@@ -119,11 +128,12 @@ def _part_name(key: str, name: str, basis: str) -> str:
     return _HOST_NAMES.get(key, name) if basis == "host" else name
 
 
-def _show_budget(page: Console, rank: Json) -> None:
-    budget = rank["step_summary"]["budget"]
+def _show_budget(page: Console, budget: Json, of: str) -> None:
+    """The parts of the mean step, or of the range asked for."""
+    what = "Step" if of.startswith("mean") else "Range"
     total = budget["total_ns"]
     basis = "device" if budget["basis"] == "device" else "main thread (no device was recorded)"
-    page.print(f"Step budget on the {basis}, mean {time_text(total)}", style="bold")
+    page.print(f"{what} budget on the {basis}, {of}", style="bold")
     page.print(_bar([(budget[key] or 0, block, style) for key, _, block, style in _PARTS], total))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column()
