@@ -180,9 +180,9 @@ def test_slices_by_number_and_name(open_events: Opener) -> None:
     found: Any = find_slice(trace, "MM")
     assert found.slice_id is None
     assert [(row["slice_id"], row["dur_ns"]) for row in found.candidates] == [(1, 20 * US), (0, 5 * US)]
-    with pytest.raises(LaptimeError, match="no slice named conv: made.pt.trace.json"):
+    with pytest.raises(LaptimeError, match=r"no slice named conv: made.pt.trace.json"):
         find_slice(trace, "conv")
-    with pytest.raises(LaptimeError, match="no slice 3: slices 0 to 2 of made.pt.trace.json"):
+    with pytest.raises(LaptimeError, match=r"no slice 3: slices 0 to 2 of made.pt.trace.json"):
         slice_details(trace, 3)
 
 
