@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from laptime.analyses.device import device_rows, launch_of
+from laptime.analyses.queueing import delays_of
 from laptime.analyses.slice_details import slice_details
 from laptime.importers.opening import open_run
 from laptime.model.trace import Run
@@ -87,3 +90,17 @@ def test_an_ascend_kernel(corpus: Path, workspace: Workspace) -> None:
     assert about["source"].endswith("main.py:366")
     assert len(about["inputs"]) == 33
     assert {"queue", "launch"} <= {entry["link"] for entry in kernel.waited_for}
+
+
+@pytest.mark.parametrize("case", ["mlp_backtrace", "resnet_default", "fault_reshape_sync_default"])
+def test_how_far_the_device_runs_ahead_agrees_with_megengine(case: str, corpus: Path, workspace: Workspace) -> None:
+    """At each launch its counter shows the distance in whole milliseconds, but for launches that share one sample."""
+    trace = _opened(corpus / "megengine" / case, workspace).traces[0]
+    delays = delays_of(trace)
+    rows = device_rows(trace)
+    launch = launch_of(trace, rows)
+    ends = trace.end_ns[launch[launch >= 0]]
+    before = np.searchsorted(delays.sampled_ns, ends, side="right") - 1
+    off = np.abs(delays.recorded_ns[before] - delays.delay_ns)
+    assert len(off) > 200
+    assert np.count_nonzero(off < 1_000_000) > 0.9 * len(off)

@@ -82,7 +82,7 @@ def _device_budgets(
     compute = work.compute.within(steps.start, steps.end)
     communication = work.communication_exposed.within(steps.start, steps.end)
     copy = work.copy_exposed.within(steps.start, steps.end)
-    gaps = _gaps_of_steps(work, steps)
+    gaps = gaps_of_spans(work, steps)
     causes = idle_causes(trace, rows, gaps)
     budgets: list[Budget | None] = []
     for index in range(len(steps.start)):
@@ -122,7 +122,8 @@ class Gaps:
     whole_end: IntArray
 
 
-def _gaps_of_steps(work: DeviceWork, steps: StepSpans) -> Gaps:
+def gaps_of_spans(work: DeviceWork, steps: StepSpans) -> Gaps:
+    """All gaps of the work, cut at the spans they lie in."""
     busy = work.busy
     first_work, last_work = (busy.start[0], busy.end[-1]) if len(busy) else (steps.end.max(), steps.start.min())
     before, after = int(min(first_work, steps.start.min())), int(max(last_work, steps.end.max()))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from laptime.analyses.budget import Budget, StepSpans, budgets_of, step_budgets
 from laptime.analyses.device import covered_span, device_rows, device_times, devices_of, work_of
 from laptime.analyses.operators import operator_table
 from laptime.analyses.parts import WHOLE, Part
+from laptime.analyses.queueing import Delays, delays_of, gaps
+from laptime.analyses.queueing import summary as queueing_summary
 from laptime.analyses.ranges import as_json as part_as_json
 from laptime.analyses.ranges import chosen_steps, fault_of, starting_in, time_of
 from laptime.analyses.recorded import not_recorded
@@ -69,7 +72,8 @@ def rank_report(trace: Trace, part: Part = WHOLE) -> dict[str, object]:
     trace.slices.load("track_id", "start_ns", "dur_ns", "kind")
     time = None if part.is_whole else time_of(trace, part)
     devices, together = device_times(trace, time)
-    steps, budgets = _steps(trace, step_budgets(trace), part)
+    delays = delays_of(trace)
+    steps, budgets = _steps(trace, step_budgets(trace), part, delays)
     has_device = together is not None
     return {
         "rank": trace.rank,
@@ -82,7 +86,8 @@ def rank_report(trace: Trace, part: Part = WHOLE) -> dict[str, object]:
         "host": _host(trace, part, has_device=has_device),
         "step_summary": step_summary(steps, budgets, skipped=_without_begin(trace)),
         "steps": steps,
-        "range": _range(trace, part),
+        "range": _range(trace, part, delays),
+        "queueing": queueing_summary(steps, delays),
         "top_ops": _top(trace, "name", part),
         "top_syncs": waits(trace, has_device=has_device, part=part)[:TOP_OPS],
         "top_kernels": _top(trace, "kernel", part) if has_device else [],
@@ -95,30 +100,47 @@ def _top(trace: Trace, by: str, part: Part) -> list[dict[str, object]]:
     return operator_table(trace, by=by, part=part, selection=_TOP).rows
 
 
-def _range(trace: Trace, part: Part) -> dict[str, object] | None:
+def _range(trace: Trace, part: Part, delays: Delays) -> dict[str, object] | None:
     """The time asked for as one window with a budget; None without bounds in time."""
     time = time_of(trace, part)
     if (part.from_ns is None and part.to_ns is None) or part.steps is not None or not len(time):
         return None
     spans = StepSpans(time.start, time.end)
     (budget,) = budgets_of(trace, spans)
+    found = gaps(trace, spans) if budget else None
+    launches = delays.between(int(time.start[0]), int(time.end[0]))
     return {
         "start_ns": int(time.start[0]),
         "dur_ns": time.total_ns,
         "budget": budget.as_json() if budget else None,
-        "devices": [{"device": device, "busy_ns": int(each[0])} for device, each in _busy_by_device(trace, spans)]
-        if budget
-        else [],
+        "devices": _busy(0, time.total_ns, _busy_by_device(trace, spans)) if budget else [],
+        "gaps": asdict(found[0]) if found else None,
+        "launches": asdict(launches) if launches else None,
     }
 
 
+def _busy(place: int, span_ns: int, busy: list[tuple[int | None, np.ndarray]]) -> list[dict[str, object]]:
+    """Each device in one of several spans."""
+    return [
+        {
+            "device": device,
+            "busy_ns": int(each[place]),
+            "busy_share": int(each[place]) / span_ns if span_ns else None,
+        }
+        for device, each in busy
+    ]
+
+
 def _steps(
-    trace: Trace, budgets: list[Budget | None], part: Part
+    trace: Trace, budgets: list[Budget | None], part: Part, delays: Delays
 ) -> tuple[list[dict[str, object]], list[Budget | None]]:
     """Steps of the part, and their budgets."""
     table = trace.steps.arrow().to_pylist()
-    busy = _busy_by_device(trace, StepSpans.of(trace))
+    spans = StepSpans.of(trace)
+    busy, found = _busy_by_device(trace, spans), gaps(trace, spans)
+    launches = [delays.between(*span) for span in zip(spans.start.tolist(), spans.end.tolist(), strict=True)]
     first, last = covered_span(trace)
+    covered = ((spans.start >= first) & (spans.end <= last)).tolist()
     kept = chosen_steps(trace, part).tolist()
     steps = [
         {
@@ -131,9 +153,9 @@ def _steps(
             "source": row["source"],
             "complete": row["complete"],
             "budget": budget.as_json() if budget else None,
-            "devices": [{"device": device, "busy_ns": int(each[place])} for device, each in busy]
-            if row["start_ns"] >= first and row["end_ns"] <= last
-            else [],
+            "devices": _busy(place, row["end_ns"] - row["start_ns"], busy) if covered[place] else [],
+            "gaps": asdict(found[place]) if found and covered[place] else None,
+            "launches": asdict(launched) if (launched := launches[place]) else None,
         }
         for place, row, budget in ((place, table[place], budgets[place]) for place in kept)
     ]

@@ -39,6 +39,9 @@ _PARTS = (
     ("idle_other_ns", "idle: other", "·", "bright_black"),
 )
 """Key of the budget, its name, and how it is drawn: the block tells the parts apart where there is no colour."""
+_OF_THE_HOST = {"data_wait": "idle_data_wait_ns", "sync": "idle_sync_ns", "launch": "idle_launch_ns"}
+"""Causes of gaps that the host has, and their time in a budget."""
+_ENDS = {"data_wait": "wait for data", "sync": "follow a host sync", "launch": "end with a late launch"}
 _HOST_NAMES = {
     "compute_ns": "inside operators",
     "communication_exposed_ns": "communication",
@@ -68,6 +71,7 @@ def show(report: Json, out: Console | None = None, *, part: str = "") -> None:
     elif chosen["step_summary"]:
         budget = chosen["step_summary"]["budget"]
         _show_budget(page, budget, f"mean {time_text(budget['total_ns'])}")
+        _show_queueing(page, budget, chosen["queueing"])
     if len(ranks) > 1 and any(rank["step_summary"] for rank in ranks):
         _show_ranks(page, ranks)
     _show_top(page, chosen)
@@ -149,6 +153,25 @@ def _show_budget(page: Console, budget: Json, of: str) -> None:
             "  of all that, compiling", time_text(budget["compile_ns"]), share_text(budget["compile_ns"], total)
         )
     page.print(table)
+    page.print()
+
+
+def _show_queueing(page: Console, budget: Json, queueing: Json | None) -> None:
+    """What ends the gaps, and how far the device is behind its launches, where the host holds the device up."""
+    late = sum(budget[key] or 0 for key in _OF_THE_HOST.values())
+    if not queueing or late < _CLEARLY * budget["total_ns"]:
+        return
+    counts = queueing["gaps_per_step"]
+    texts = [
+        f"{counts[cause]:,.1f} {_ENDS[cause]} ({time_text(budget[key])})"
+        for cause, key in _OF_THE_HOST.items()
+        if counts[cause]
+    ]
+    if texts:
+        page.print(f"Gaps of the device per step: {', '.join(texts)}.")
+    launches = queueing["launches"]
+    if launches:
+        page.print(f"Half of its slices start within {time_text(launches['p50_ns'])} of their launch.")
     page.print()
 
 
