@@ -138,6 +138,7 @@ class GivenStep:
     window: int = 1
     forward_start_ns: int | None = None
     backward_end_ns: int | None = None
+    optimizer_start_ns: int | None = None
     source: str = "marked"
     """marked or inferred; all steps of a recording alike."""
 
@@ -202,7 +203,10 @@ class TraceBuilder:
         """(op, count, total_ns, mean_ns) each, where the source has only sums."""
         self.queue_samples: list[dict[str, object]] = []
         self.pipeline_ops: list[dict[str, object]] = []
-        """Rows of the tables of these names."""
+        self.allocations: list[dict[str, object]] = []
+        """Rows of the tables of these names; of allocations only where no memory events tell them."""
+        self.phases_told = False
+        """Whether the source tells the phase of every slice that has one."""
 
     def add_op(self, op: Op) -> int:
         """Number of a new operator."""

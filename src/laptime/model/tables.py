@@ -52,7 +52,10 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         warn_of_partial(steps, builder.warnings)
     else:
         steps = find_steps(slices, names, builder.warnings, truncated=truncated)
-    phases = slice_phases(slices, flows, names, steps)
+    if builder.phases_told:
+        phases = slices.columns["phase"].astype(np.int8)
+    else:
+        phases = slice_phases(slices, flows, names, steps)
     step_of_slice = slice_steps(slices, flows, steps)
     operators = find_operators(slices, builder)
     memory = _on_clock(memory_events, place, slices.origin_ns)
@@ -66,7 +69,9 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         "instants": _instants(builder, spool, place, slices.origin_ns),
         "flows": _flows(flows),
         "counters": _counters(builder, place, slices.origin_ns),
-        "allocations": pa.table(allocations_table(memory, slices, names), SCHEMAS["allocations"]),
+        "allocations": pa.Table.from_pylist(builder.allocations, SCHEMAS["allocations"])
+        if builder.allocations
+        else pa.table(allocations_table(memory, slices, names), SCHEMAS["allocations"]),
         "steps": _steps(steps),
         "op_totals": _op_totals(builder, operators),
         "queue_samples": pa.Table.from_pylist(builder.queue_samples, SCHEMAS["queue_samples"]),
