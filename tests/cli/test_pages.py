@@ -26,12 +26,15 @@ from tests.importers.ascend_jobs import job_files, write_job
 
 PAGES = (
     ("report",),
+    ("report", "--from", "1us"),
     ("step",),
     ("memory",),
     ("op",),
     ("op", "--by", "name"),
     ("op", "--by", "shape"),
     ("op", "--by", "source"),
+    ("op", "--by", "track"),
+    ("op", "--from", "1us"),
 )
 
 

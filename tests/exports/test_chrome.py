@@ -243,7 +243,7 @@ def test_a_failure_leaves_no_file_behind(tmp_path: Path, workspace: Workspace, m
         write_chrome(trace, folder / "trace.json")
     folder.mkdir()
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("laptime.exports.chrome.find_arrows", fail)

@@ -9,7 +9,15 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from laptime.analyses.device import DeviceWork, caller_of, covered_span, device_rows, launch_of, work_of
+from laptime.analyses.device import (
+    DeviceWork,
+    caller_of,
+    covered_span,
+    device_rows,
+    kernels_recorded,
+    launch_of,
+    work_of,
+)
 from laptime.analyses.intervals import EMPTY, Intervals, complement, join, subtract, union
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.trace import Trace
@@ -53,11 +61,15 @@ class StepSpans:
 
 
 def step_budgets(trace: Trace) -> list[Budget | None]:
-    """Budget of each step; None for a step that the device's record does not cover, or whose kernels it left out."""
-    steps = StepSpans.of(trace)
+    """Budget of each step; None for a step that the device's record does not cover."""
+    return budgets_of(trace, StepSpans.of(trace))
+
+
+def budgets_of(trace: Trace, steps: StepSpans) -> list[Budget | None]:
+    """Budget of each span; None for one that the device's record does not cover, or whose kernels it left out."""
     if not len(steps.start):
         return []
-    if trace.meta.get("device_kernels_recorded") is False:
+    if not kernels_recorded(trace):
         return [None] * len(steps.start)
     rows = device_rows(trace)
     rows = rows[trace.slices["dur_ns"][rows] != NULL]
@@ -80,7 +92,7 @@ def _device_budgets(
     compute = work.compute.within(steps.start, steps.end)
     communication = work.communication_exposed.within(steps.start, steps.end)
     copy = work.copy_exposed.within(steps.start, steps.end)
-    gaps = _gaps_of_steps(work, steps)
+    gaps = gaps_of_spans(work, steps)
     causes = idle_causes(trace, rows, gaps)
     budgets: list[Budget | None] = []
     for index in range(len(steps.start)):
@@ -120,7 +132,8 @@ class Gaps:
     whole_end: IntArray
 
 
-def _gaps_of_steps(work: DeviceWork, steps: StepSpans) -> Gaps:
+def gaps_of_spans(work: DeviceWork, steps: StepSpans) -> Gaps:
+    """All gaps of the work, cut at the spans they lie in."""
     busy = work.busy
     first_work, last_work = (busy.start[0], busy.end[-1]) if len(busy) else (steps.end.max(), steps.start.min())
     before, after = int(min(first_work, steps.start.min())), int(max(last_work, steps.end.max()))

@@ -40,6 +40,12 @@ class DeviceWork:
         """Copies outside compute and communication."""
         return subtract(self.copy, join(self.compute, self.communication))
 
+    def inside(self, time: Intervals | None) -> DeviceWork:
+        """The work cut at the ends of some time; None cuts nothing."""
+        if time is None:
+            return self
+        return DeviceWork(*(intersect(part, time) for part in (self.compute, self.communication, self.copy)))
+
 
 @dataclass(frozen=True)
 class DeviceTimes:
@@ -79,6 +85,11 @@ def device_rows(trace: Trace) -> IntArray:
     rows = np.flatnonzero((trace.track_kind == _STREAM) & np.isin(trace.slices["kind"], codes))
     first, last = _told_span(trace, "device_log_ns")
     return rows[(trace.slices["start_ns"][rows] >= first) & (trace.end_ns[rows] <= last)]
+
+
+def kernels_recorded(trace: Trace) -> bool:
+    """Whether the recording holds what ran on devices; False where its recorder was told to leave kernels out."""
+    return trace.meta.get("device_kernels_recorded") is not False
 
 
 def covered_span(trace: Trace) -> tuple[int, int]:
@@ -135,18 +146,27 @@ def work_of(trace: Trace, rows: IntArray) -> DeviceWork:
     return DeviceWork(of("kernel"), of("communication"), of("copy", "memset"))
 
 
-def device_times(trace: Trace) -> tuple[list[DeviceTimes], DeviceTimes | None]:
-    """Times of each device in order of id, and of all devices together; None where no device slice was recorded."""
+def device_times(trace: Trace, within: Intervals | None = None) -> tuple[list[DeviceTimes], DeviceTimes | None]:
+    """Times of each device in order of id, and of all devices together; None where no device slice was recorded.
+
+    Only what lies `within` some time counts, where that is given.
+    """
     rows = device_rows(trace)
     if not len(rows):
         return [], None
     device = devices_of(trace, rows)
+    ids = np.unique(device).tolist()
+    if within is not None:
+        inside = within.meets(trace.slices["start_ns"][rows], trace.end_ns[rows])
+        rows, device = rows[inside], device[inside]
     each = [
-        _times(trace, rows[device == key], None if key == NULL else int(key), _name_of(trace, key))
-        for key in np.unique(device).tolist()
+        replace(
+            _times(trace, rows[device == key], within), device=None if key == NULL else key, name=_name_of(trace, key)
+        )
+        for key in ids
     ]
-    together = _times(trace, rows, None, None)
-    if trace.meta.get("device_kernels_recorded") is False:
+    together = _times(trace, rows, within)
+    if not kernels_recorded(trace):
         return [_without_kernels(one) for one in each], _without_kernels(together)
     return each, together
 
@@ -172,20 +192,19 @@ def _name_of(trace: Trace, device: int) -> str | None:
     names = trace.meta.get("device_names")
     names = names if isinstance(names, dict) else {}
     shared = set(names.values())
-    return names.get(str(device)) or (shared.pop() if len(shared) == 1 else None)
+    return names.get(str(device)) or (shared.pop() if len(shared) == 1 else None) or None
 
 
-def _times(trace: Trace, rows: IntArray, device: int | None, name: object) -> DeviceTimes:
+def _times(trace: Trace, rows: IntArray, within: Intervals | None) -> DeviceTimes:
     timed = rows[trace.slices["dur_ns"][rows] != NULL]
-    work = work_of(trace, timed)
-    start, end = trace.slices["start_ns"][timed], trace.end_ns[timed]
-    span = int(end.max() - start.min()) if len(timed) else 0
+    work = work_of(trace, timed).inside(within)
+    span = _span_ns(trace, timed, within)
     busy = work.busy.total_ns
     communication = work.communication.total_ns
     overlapped = intersect(work.communication, work.compute).total_ns
     return DeviceTimes(
-        device=device,
-        name=str(name) if name else None,
+        device=None,
+        name=None,
         ops=len(rows),
         linked_ops=int(np.count_nonzero(linked(trace, rows))),
         span_ns=span,
@@ -198,15 +217,22 @@ def _times(trace: Trace, rows: IntArray, device: int | None, name: object) -> De
         copy_ns=work.copy.total_ns,
         copy_exposed_ns=work.copy_exposed.total_ns,
         streams=len(np.unique(trace.slices["track_id"][rows])),
-        kernel_busy_share=_kernel_busy_share(trace, timed, join(work.compute, work.communication)),
+        kernel_busy_share=_kernel_busy_share(trace, timed, within),
     )
 
 
-def _kernel_busy_share(trace: Trace, timed: IntArray, busy: Intervals) -> float | None:
+def _span_ns(trace: Trace, rows: IntArray, within: Intervals | None) -> int:
+    """Time from the first start to the last end of the rows, of `within` where that is given."""
+    if not len(rows):
+        return 0
+    ends = np.array([trace.slices["start_ns"][rows].min(), trace.end_ns[rows].max()])
+    first, last = (ends if within is None else within.passed(ends)).tolist()
+    return int(last - first)
+
+
+def _kernel_busy_share(trace: Trace, timed: IntArray, within: Intervals | None) -> float | None:
     """Union of kernels and collectives over the window from the first start to the last end of them."""
     kinds = [KIND_CODE["kernel"], KIND_CODE["communication"]]
     rows = timed[np.isin(trace.slices["kind"][timed], kinds)]
-    if not len(rows):
-        return None
-    window = int(trace.end_ns[rows].max() - trace.slices["start_ns"][rows].min())
-    return busy.total_ns / window if window else None
+    window = _span_ns(trace, rows, within)
+    return work_of(trace, rows).inside(within).busy.total_ns / window if window else None

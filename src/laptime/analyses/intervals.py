@@ -26,9 +26,9 @@ class Intervals:
 
     def within(self, first: IntArray, last: IntArray) -> IntArray:
         """Time covered inside each span [first, last)."""
-        return np.asarray(np.maximum(self._until(last) - self._until(first), 0))
+        return np.asarray(np.maximum(self.passed(last) - self.passed(first), 0))
 
-    def _until(self, times: IntArray) -> IntArray:
+    def passed(self, times: IntArray) -> IntArray:
         """Time covered before each time."""
         sums = np.concatenate([[0], np.cumsum(self.end - self.start)])
         place = np.searchsorted(self.start, times, side="right")
@@ -40,6 +40,10 @@ class Intervals:
         """Whether each time lies inside."""
         place = np.searchsorted(self.start, times, side="right") - 1
         return (place >= 0) & (times < self.end[np.maximum(place, 0)]) if len(self) else np.zeros(len(times), bool)
+
+    def meets(self, start: IntArray, end: IntArray) -> BoolArray:
+        """Whether each span shares time with the set; a span of no time, whether it lies inside."""
+        return np.asarray(np.where(end > start, self.within(start, end) > 0, self.holds(start)))
 
 
 EMPTY = Intervals(np.empty(0, np.int64), np.empty(0, np.int64))

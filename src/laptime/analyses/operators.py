@@ -18,7 +18,9 @@ from laptime.analyses.call_sites import OpTree, op_rows, sources_of
 from laptime.analyses.device import device_rows, launch_of
 from laptime.analyses.footprints import FOOTPRINT
 from laptime.analyses.op_totals import Groups, merged, sides_of_totals, totals_by_group
+from laptime.analyses.parts import WHOLE, Part
 from laptime.analyses.processors import is_from_events, processor_of, processor_of_slices
+from laptime.analyses.ranges import must_hold, starting_in, track_rows
 from laptime.analyses.selection import Selection, select
 from laptime.errors import LaptimeError
 from laptime.model.arrays import BoolArray, IntArray
@@ -29,7 +31,7 @@ from laptime.model.vocabulary import KINDS, NULL, TRACK_KINDS
 _THREAD = TRACK_KINDS.index("thread")
 
 BY_SELF_TIME = Selection(sort="self_ns")
-GROUPINGS = ("op-type", "name", "full-name", "kernel", "module", "shape", "source")
+GROUPINGS = ("op-type", "name", "full-name", "kernel", "module", "shape", "source", "track")
 COLUMNS = (
     "count",
     "total_ns",
@@ -45,8 +47,11 @@ COLUMNS = (
     "device_kind",
     *FOOTPRINT,
     "input_dtypes",
+    "track",
+    "wall_ns",
 )
-"""What rows can be chosen and sorted by; the last ones stand in `info`, where the source tells them."""
+"""What rows can be chosen and sorted by; footprint and data types stand in `info`, where the source tells them, and the
+last two are those of tracks alone."""
 
 
 @dataclass(frozen=True)
@@ -79,33 +84,35 @@ def operator_table(
     *,
     by: str = "op-type",
     on: str | None = None,
-    subgraph: str | None = None,
+    part: Part = WHOLE,
     selection: Selection = BY_SELF_TIME,
 ) -> OperatorTable:
     """Operators grouped, chosen and sorted. Raises LaptimeError for what cannot be combined.
 
-    `subgraph` keeps the operators of one subgraph (Default, Gradients), where the source tells them apart.
+    Of a part of the recording the operators and device slices that start in it count, with all their time; of a
+    subgraph (Default, Gradients) its operators, where the source tells them apart.
     """
     rows = device_rows(trace)
-    sides = sides_of_totals(trace) if by not in ("kernel", "source") and not len(rows) else set()
+    must_hold(trace, part)
+    sides = sides_of_totals(trace) if by not in ("kernel", "source", "track") and not len(rows) else set()
     side = on or ("device" if "device" in sides else "host")
     if side in sides:
-        sums = totals_by_group(trace, *groups_of_ops(trace, by), subgraph=subgraph, side=side)
-        return _table(by, side, sums, selection)
+        return _table(by, side, _sums(trace, by, part, side), selection)
     where = on or ("device" if len(rows) else "host")
+    if by == "track":
+        return _table(by, where, track_rows(trace, part, on=where), selection)
     if by == "kernel" and where == "host":
         raise LaptimeError(
             "kernels run on a device", where="--by kernel --on host", remedy="use --on device or --by name"
         )
-    if subgraph is not None:
-        rows = rows[of_subgraph(trace, rows, subgraph)]
+    rows = rows[in_part(trace, rows, part)]
     if by == "kernel":
         executions, groups = _kernels(trace, rows)
     else:
-        executions, groups = _operators(trace, by, where, rows, subgraph)
+        executions, groups = _operators(trace, by, where, rows, part)
     rows_by_slices = _statistics(executions, groups)
-    if where == "device" and by not in ("kernel", "source"):
-        rows_by_slices = merged(rows_by_slices, totals_by_group(trace, *groups_of_ops(trace, by), subgraph=subgraph))
+    if where == "device" and by not in ("kernel", "source") and part.is_whole:
+        rows_by_slices = merged(rows_by_slices, _sums(trace, by, part, "device"))
     return _table(by, where, rows_by_slices, selection)
 
 
@@ -114,11 +121,23 @@ def _table(by: str, on: str, rows: list[dict[str, object]], selection: Selection
     return OperatorTable(by, on, chosen.size, chosen.rows)
 
 
-def of_subgraph(trace: Trace, rows: IntArray, subgraph: str) -> BoolArray:
-    """Whether each slice's own operator belongs to a subgraph."""
-    wanted = np.array([own == subgraph for own in trace.ops.objects("subgraph")] or [False], bool)
+def _sums(trace: Trace, by: str, part: Part, side: str) -> list[dict[str, object]]:
+    """Rows of operators of which the source has only sums: those have no place in time."""
+    if not part.is_whole:
+        raise LaptimeError(
+            "no part of the recording can be told apart", where=trace.source, remedy="leave out --from, --to, --steps"
+        )
+    return totals_by_group(trace, *groups_of_ops(trace, by), subgraph=part.subgraph, side=side)
+
+
+def in_part(trace: Trace, rows: IntArray, part: Part) -> BoolArray:
+    """Whether each slice starts in a part of the recording; for a subgraph also whether its own operator is of it."""
+    inside = np.ones(len(rows), bool) if part.is_whole else starting_in(trace, rows, part)
+    if part.subgraph is None:
+        return inside
+    wanted = np.array([own == part.subgraph for own in trace.ops.objects("subgraph")] or [False], bool)
     op_id = trace.slices["op_id"][rows]
-    return np.asarray((op_id != NULL) & wanted[np.where(op_id == NULL, 0, op_id)])
+    return np.asarray(inside & (op_id != NULL) & wanted[np.where(op_id == NULL, 0, op_id)])
 
 
 def _statistics(executions: _Executions, groups: Groups) -> list[dict[str, object]]:
@@ -185,17 +204,19 @@ def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
 # ---- framework operators ----
 
 
-def _operators(trace: Trace, by: str, on: str, device: IntArray, subgraph: str | None) -> tuple[_Executions, Groups]:
+def _operators(trace: Trace, by: str, on: str, device: IntArray, part: Part) -> tuple[_Executions, Groups]:
     trace.slices.load("parent_id", "op_id", "stack_id", "name")
     ops = op_rows(trace)
-    if subgraph is not None:
-        ops = ops[of_subgraph(trace, ops, subgraph)]
+    if part.subgraph is not None:
+        ops = ops[in_part(trace, ops, Part(subgraph=part.subgraph))]
     tree = OpTree(trace, ops)
     group_of_op, groups = _groups(trace, ops, by)
     if on == "host":
         duration = trace.slices["dur_ns"][ops]
-        inside = tree.time_of_children(trace.slices["start_ns"][ops], trace.end_ns[ops])
-        executions = _Executions(group_of_op, duration, duration - inside, tree.outermost(group_of_op))
+        own = duration - tree.time_of_children(trace.slices["start_ns"][ops], trace.end_ns[ops])
+        chosen = in_part(trace, ops, part)
+        outermost = tree.outermost(np.where(chosen, group_of_op, -1))
+        executions = _Executions(group_of_op[chosen], duration[chosen], own[chosen], outermost[chosen])
         return executions, groups
     device = device[trace.slices["dur_ns"][device] != NULL]
     return _launched(trace, tree, device, group_of_op, groups, by=by)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from laptime.analyses.device import kernels_recorded
 from laptime.model.trace import Run, Trace
 
 
@@ -34,7 +35,7 @@ def _how(trace: Trace) -> dict[str, str]:
 
 
 def _has_device(trace: Trace) -> bool:
-    if trace.meta.get("device_kernels_recorded") is False and trace.meta.get("framework") == "megengine":
+    if not kernels_recorded(trace) and trace.meta.get("framework") == "megengine":
         return False
     rows = zip(trace.tracks.objects("kind"), trace.tracks["slice_count"].tolist(), strict=True)
     return any(kind == "stream" and count for kind, count in rows)

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from laptime.analyses.averages import mean, mean_parts, quantile
+from laptime.analyses.parts import WHOLE, Part
+from laptime.analyses.ranges import as_json as part_as_json
+from laptime.analyses.ranges import chosen_steps, must_hold
 from laptime.errors import LaptimeError
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
@@ -41,18 +44,22 @@ class StepTrace:
     skipped: list[dict[str, object]]
 
 
-def step_trace(trace: Trace, points: Points = Points()) -> StepTrace:
-    """All steps of a rank with their parts, and the averages over complete steps but the first of each window."""
+def step_trace(trace: Trace, points: Points = Points(), *, part: Part = WHOLE) -> StepTrace:
+    """Steps of a rank with their parts, and the averages over complete steps but the first of each window."""
     table = trace.steps.arrow().to_pylist()
     forward = _forward_points(trace, table, points)
     backward = _backward_points(trace, table, points)
     communication = _communication(trace, table, points)
+    must_hold(trace, part)
+    kept = dict.fromkeys(chosen_steps(trace, part).tolist())
     steps: list[dict[str, object]] = []
     skipped: list[dict[str, object]] = []
     previous_end: dict[object, int] = {}
     for place, row in enumerate(table):
         before = previous_end.get(row["window"])
         previous_end[row["window"]] = row["end_ns"]
+        if place not in kept:
+            continue
         begins = row["start_ns"] if before is None else before
         parts = _parts(begins, row["end_ns"], forward[place].time, backward[place].time)
         if before is None:  # an interval begins where the previous step ends
@@ -85,8 +92,8 @@ def step_trace(trace: Trace, points: Points = Points()) -> StepTrace:
         average=_average(used, with_first),
         median=_summary(used, 50),
         p90=_summary(used, 90),
-        forward_start_op=points.forward or _op_at(trace, forward, "forward_start_op"),
-        backward_end_op=points.backward or _op_at(trace, backward, "backward_end_op"),
+        forward_start_op=points.forward or _op_at(trace, [forward[place] for place in kept], "forward_start_op"),
+        backward_end_op=points.backward or _op_at(trace, [backward[place] for place in kept], "backward_end_op"),
         skipped=skipped,
     )
 
@@ -98,7 +105,7 @@ def _op_at(trace: Trace, points: list[_Point], told: str) -> str | None:
     return str(known) if known else found
 
 
-def as_json(result: StepTrace, trace: Trace, *, only: int | None = None) -> dict[str, object]:
+def as_json(result: StepTrace, trace: Trace, *, only: int | None = None, part: Part = WHOLE) -> dict[str, object]:
     """The JSON of the contract; `only` keeps one entry of `steps`, by position."""
     steps = result.steps if only is None else [result.steps[only]]
     return {
@@ -106,6 +113,7 @@ def as_json(result: StepTrace, trace: Trace, *, only: int | None = None) -> dict
         "rank": trace.rank,
         "source": trace.source,
         "unit": "ns",
+        "range": part_as_json(part, trace),
         "steps": steps,
         "average": result.average,
         "median": result.median,

@@ -11,6 +11,8 @@ import numpy as np
 
 from laptime.analyses.call_sites import OpTree, op_rows, sources_of
 from laptime.analyses.device import cause_of
+from laptime.analyses.parts import WHOLE, Part
+from laptime.analyses.ranges import starting_in
 from laptime.model.arrays import IntArray
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
@@ -30,12 +32,13 @@ def sync_rows(trace: Trace, *, has_device: bool) -> IntArray:
     return np.flatnonzero(waits)
 
 
-def waits(trace: Trace, *, has_device: bool) -> list[dict[str, object]]:
+def waits(trace: Trace, *, has_device: bool, part: Part = WHOLE) -> list[dict[str, object]]:
     """Waits grouped by call, causing operator and source line; the longest together first.
 
     The cause is the operator around the wait; where the source tells which operator makes the value waited for, that.
     """
     rows = sync_rows(trace, has_device=has_device)
+    rows = rows[starting_in(trace, rows, part)]
     rows = rows[trace.slices["dur_ns"][rows] != NULL]
     if not len(rows):
         return []

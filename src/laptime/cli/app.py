@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from laptime.cli import doctor, export, importing, memory, op, pipeline, prof, report, runs, shell, sql, step
+from laptime.cli import doctor, export, importing, memory, op, pipeline, prof, report, runs, shell, slices, sql, step
 
 _HELP = """Tells where each training step's time goes.
 
@@ -31,6 +31,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("report", report.command, "Where each training step's time goes."),
     ("step", step.command, "Interval, forward+backward and tail of each step."),
     ("op", op.command, "Time by operator, kernel, module, shape or source line."),
+    ("slice", slices.command, "One slice, what it waited for and what waited for it."),
     ("pipeline", pipeline.command, "Whether training waits for data, and why."),
     ("memory", memory.command, "Memory over time, its peak and what lives then."),
     ("runs", runs.command, "List or forget imported runs."),

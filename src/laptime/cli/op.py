@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from laptime.cli.choices import conditions, one_of_these
 from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json, rank_text
+from laptime.cli.ranges import FromOption, StepsOption, ToOption, part_of, part_text
 
 _TORCH_SORTS = {
     "cuda_time_total": ("device", "total_ns"),
@@ -36,7 +38,8 @@ _SORTS: dict[str, tuple[str | None, str]] = {**_TORCH_SORTS, **_MEGENGINE_SORTS}
 def command(
     path: PathArgument,
     by: Annotated[
-        str, typer.Option("--by", help="op-type, name, full-name, kernel, module, shape or source (file and line).")
+        str,
+        typer.Option("--by", help="op-type, name, full-name, kernel, module, shape, source (file and line) or track."),
     ] = "op-type",
     on: Annotated[
         str | None,
@@ -74,6 +77,9 @@ def command(
         typer.Option("--at-most", metavar="COL=N", help="Rows whose column is N or less.", show_default=False),
     ] = None,
     subgraph: Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")] = "all",
+    from_time: FromOption = None,
+    to_time: ToOption = None,
+    steps: StepsOption = None,
     rank: RankOption = None,
     as_json: JsonOption = False,
     workspace: WorkspaceOption = None,
@@ -85,9 +91,12 @@ def command(
       laptime op trace.json.gz --by kernel
       laptime op DIR --by module --on host --sort total_ns
       laptime op DIR --by name --filter name=conv --not-in op_type=conv2d
+      laptime op DIR --by track --from 12.5ms --to 20ms
     """
     from laptime.analyses.operators import COLUMNS, GROUPINGS, operator_table
+    from laptime.analyses.ranges import as_json as part_as_json
     from laptime.analyses.selection import Selection
+    from laptime.analyses.side_by_side import with_both_sides
 
     where, column = _SORTS.get(sort.replace("-", "_"), (None, sort.replace("-", "_")))
     one_of_these(by, GROUPINGS, "--by")
@@ -104,17 +113,18 @@ def command(
         limit=limit or (None if as_json else 30),
         page=page,
     )
+    part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph)
     run, trace = open_trace(path, workspace, rank)
-    only = None if subgraph == "all" else subgraph
-    table = operator_table(trace, by=by, on=on or where, subgraph=only, selection=selection)
+    table = operator_table(trace, by=by, on=on or where, part=part, selection=selection)
+    table = with_both_sides(trace, table, part)
     if as_json:
         result = {"schema_version": 1, "rank": trace.rank, "source": trace.source, "by": table.by, "on": table.on}
-        print_json({**result, "total_rows": table.total_rows, "rows": table.rows})
+        print_json({**result, "range": part_as_json(part, trace), "total_rows": table.total_rows, "rows": table.rows})
         return
     from laptime.cli.op_page import show
 
     chosen = bool(contains or one_of or none_of or at_least or at_most)
-    show(table, path=run.path, rank=rank_text(run, trace), chosen=chosen)
+    show(table, path=run.path, rank=rank_text(run, trace), part=part_text(part), chosen=chosen)
 
 
 def _bounds(texts: list[str] | None, option: str, columns: tuple[str, ...]) -> dict[str, float]:

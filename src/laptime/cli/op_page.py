@@ -15,29 +15,34 @@ Row = dict[str, object]
 
 _FIXED_WIDTH = 52
 """Width of all columns but the name."""
+_BESIDE_WIDTH = 2
+"""What a column more takes of the name."""
 _LEAST_NAME = 24
 _PROCESSOR_WIDTH = 11
 
 
-def show(table: OperatorTable, *, path: str, rank: str, chosen: bool = False) -> None:
+def show(table: OperatorTable, *, path: str, rank: str, part: str = "", chosen: bool = False) -> None:
     """Prints the rows, greatest first; `chosen` says that a filter may have left rows out."""
     page = console()
-    page.print(f"{shortened(path, 40)}{rank}: {table.on} time by {table.by}", style="bold")
+    page.print(f"{shortened(path, 40)}{rank}{part}: {table.on} time by {table.by}", style="bold")
     if not table.rows:
         unrecorded = table.on == "device" and not table.total_rows and not chosen
         page.print("No rows. No device work was recorded: use --on host." if unrecorded else "No rows.")
         return
+    beside = _beside(table)
     cells = _work_cells if any("computation_flo" in _details(row) for row in table.rows) else _time_cells
     processors = _processors(table)
-    width = max(_LEAST_NAME, page.width - _FIXED_WIDTH) - (_PROCESSOR_WIDTH if processors else 0)
+    taken = (_BESIDE_WIDTH if beside else 0) + (_PROCESSOR_WIDTH if processors else 0)
+    width = max(_LEAST_NAME, page.width - _FIXED_WIDTH) - taken
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="")
     grid.add_column(table.by, no_wrap=True, width=width)
     if processors:
         grid.add_column("on", no_wrap=True, width=_PROCESSOR_WIDTH - 2)
-    for title in cells(table.rows[0]):
+    for title in (*cells(table.rows[0]), *beside):
         grid.add_column(title, justify="right", no_wrap=True)
     for place, row in enumerate(table.rows):
-        grid.add_row(Text(shortened(_name(row), width)), *processors[place : place + 1], *cells(row).values())
+        times = [_time(row[key]) for key in beside.values()]
+        grid.add_row(Text(_name(row, width)), *processors[place : place + 1], *cells(row).values(), *times)
     page.print(grid)
     if table.total_rows > len(table.rows):
         page.print(f"{table.total_rows - len(table.rows):,} more rows; choose with --limit, --filter or --json")
@@ -45,6 +50,15 @@ def show(table: OperatorTable, *, path: str, rank: str, chosen: bool = False) ->
     if waits:
         names = ", ".join(dict.fromkeys(shortened(str(row["op_type"] or row["name"]), 30) for row in waits))
         page.print(f"{names}: waits for the host, no compute.")
+
+
+def _beside(table: OperatorTable) -> dict[str, str]:
+    """Column of what is known beside: the wall time of a name on a track, the time on the other side of an operator."""
+    first = table.rows[0]
+    other = "host" if table.on == "device" else "device"
+    if "wall_ns" in first:
+        return {"wall": "wall_ns"}
+    return {other: f"{other}_ns"} if any(row.get(f"{other}_ns") is not None for row in table.rows) else {}
 
 
 def _processors(table: OperatorTable) -> list[str]:
@@ -94,7 +108,10 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _name(row: Row) -> str:
+def _name(row: Row, width: int) -> str:
+    if "track" in row:
+        track = shortened(str(row["track"]).split(" (")[0], width // 2)
+        return f"{track}: {shortened(str(row['name']), width - len(track) - 2)}"
     shapes = _details(row).get("input_shapes")
     known = [str(shape).replace(" ", "") for shape in shapes if shape] if isinstance(shapes, list) else []
-    return f"{row['name']} {' '.join(known)}" if known else str(row["name"])
+    return shortened(f"{row['name']} {' '.join(known)}" if known else str(row["name"]), width)

@@ -6,27 +6,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from laptime.cli.options import JsonOption, PathArgument, WorkspaceOption, open_path, open_workspace, print_json
+from laptime.cli.ranges import FromOption, StepsOption, ToOption, part_of, part_text
 from laptime.model.workspace import Workspace
 
 if TYPE_CHECKING:
     from laptime.model.trace import Run
 
 
-def command(path: PathArgument, as_json: JsonOption = False, workspace: WorkspaceOption = None) -> None:
+def command(
+    path: PathArgument,
+    from_time: FromOption = None,
+    to_time: ToOption = None,
+    steps: StepsOption = None,
+    as_json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
     """Say where each training step's time goes: compute, exposed communication, copies, and idle by cause.
 
     \b
     Examples:
       laptime report trace.json.gz
       laptime report runs/ddp --json
+      laptime report runs/ddp --steps 3-7
     """
-    result = stored_report(path, workspace) or store_report(open_path(path, workspace))
+    part = part_of(from_time, to_time, steps)
+    if part.is_whole:
+        result = stored_report(path, workspace) or store_report(open_path(path, workspace))
+    else:
+        from laptime.analyses.report import report
+
+        result = report(open_path(path, workspace), part)
     if as_json:
         print_json(result)
         return
     from laptime.cli.report_page import show
 
-    show(result)
+    show(result, part=part_text(part))
 
 
 def stored_report(path: str, folder: Path | None) -> dict[str, object] | None:

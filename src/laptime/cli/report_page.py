@@ -41,6 +41,9 @@ _PARTS = (
     ("idle_other_ns", "idle: other", "·", "bright_black"),
 )
 """Key of the budget, its name, and how it is drawn: the block tells the parts apart where there is no colour."""
+_OF_THE_HOST = {"data_wait": "idle_data_wait_ns", "sync": "idle_sync_ns", "launch": "idle_launch_ns"}
+"""Causes of gaps that the host has, and their time in a budget."""
+_ENDS = {"data_wait": "wait for data", "sync": "follow a host sync", "launch": "end with a late launch"}
 _HOST_NAMES = {
     "compute_ns": "inside operators",
     "communication_exposed_ns": "communication",
@@ -56,16 +59,21 @@ def console(*, width: int | None = None) -> Console:
     return Console(width=wide, highlight=False, markup=False, emoji=False)
 
 
-def show(report: Json, out: Console | None = None) -> None:
-    """Prints the report."""
+def show(report: Json, out: Console | None = None, *, part: str = "") -> None:
+    """Prints the report; `part` says of which part of the recording."""
     page = out or console()
     ranks = report["ranks"]
     chosen = _most_telling(ranks)
-    page.print(_title(report), style="bold")
+    page.print(_title(report) + part, style="bold")
     page.print(headline(chosen, many=len(ranks) > 1))
     page.print()
-    if chosen["step_summary"]:
-        _show_budget(page, chosen)
+    span = chosen["range"]
+    if span and span["budget"]:
+        _show_budget(page, span["budget"], f"of {time_text(span['dur_ns'])}")
+    elif chosen["step_summary"]:
+        budget = chosen["step_summary"]["budget"]
+        _show_budget(page, budget, f"mean {time_text(budget['total_ns'])}")
+        _show_queueing(page, budget, chosen["queueing"])
     if len(ranks) > 1 and any(rank["step_summary"] for rank in ranks):
         _show_ranks(page, ranks)
     if report["run"]["pipeline_stages"]:
@@ -93,17 +101,22 @@ def _title(report: Json) -> str:
 def headline(rank: Json, *, many: bool) -> str:
     """One sentence: how long a step takes and what most of it is."""
     where = f" on rank {rank['rank']}" if many and rank["rank"] is not None else ""
-    summary = rank["step_summary"]
+    summary, span = rank["step_summary"], rank["range"]
+    if span and span["budget"]:
+        return f"Of {time_text(span['dur_ns'])}{where}: {_largest_parts(span['budget'])}."
     if summary is None:
         return _headline_without_steps(rank, where)
-    budget = summary["budget"]
-    names = {key: _part_name(key, name, budget["basis"]) for key, name, _, _ in _PARTS}
-    parts = sorted(((budget[key] or 0, key) for key, _, _, _ in _PARTS), reverse=True)
-    shares = [f"{share_text(ns, budget['total_ns'])} {names[key]}" for ns, key in parts[:3] if ns > 0]
     steps = f"{summary['steps_used']} step{'s' if summary['steps_used'] != 1 else ''}"
     inferred = "" if rank["steps"][0]["source"] == "marked" else ", inferred since none was marked"
     time = time_text(summary["mean_ns"]).replace(" ", "\N{NO-BREAK SPACE}")
-    return f"A step takes {time}{where} (mean of {steps}{inferred}): {', '.join(shares)}."
+    return f"A step takes {time}{where} (mean of {steps}{inferred}): {_largest_parts(summary['budget'])}."
+
+
+def _largest_parts(budget: Json) -> str:
+    names = {key: _part_name(key, name, budget["basis"]) for key, name, _, _ in _PARTS}
+    parts = sorted(((budget[key] or 0, key) for key, _, _, _ in _PARTS), reverse=True)
+    shares = [f"{share_text(ns, budget['total_ns'])} {names[key]}" for ns, key in parts[:3] if ns > 0]
+    return ", ".join(shares)
 
 
 def _headline_without_steps(rank: Json, where: str) -> str:
@@ -126,11 +139,12 @@ def _part_name(key: str, name: str, basis: str) -> str:
     return _HOST_NAMES.get(key, name) if basis == "host" else name
 
 
-def _show_budget(page: Console, rank: Json) -> None:
-    budget = rank["step_summary"]["budget"]
+def _show_budget(page: Console, budget: Json, of: str) -> None:
+    """The parts of the mean step, or of the range asked for."""
+    what = "Step" if of.startswith("mean") else "Range"
     total = budget["total_ns"]
     basis = "device" if budget["basis"] == "device" else "main thread (no device was recorded)"
-    page.print(f"Step budget on the {basis}, mean {time_text(total)}", style="bold")
+    page.print(f"{what} budget on the {basis}, {of}", style="bold")
     page.print(_bar([(budget[key] or 0, block, style) for key, _, block, style in _PARTS], total))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column()
@@ -146,6 +160,25 @@ def _show_budget(page: Console, rank: Json) -> None:
             "  of all that, compiling", time_text(budget["compile_ns"]), share_text(budget["compile_ns"], total)
         )
     page.print(table)
+    page.print()
+
+
+def _show_queueing(page: Console, budget: Json, queueing: Json | None) -> None:
+    """What ends the gaps, and how far the device is behind its launches, where the host holds the device up."""
+    late = sum(budget[key] or 0 for key in _OF_THE_HOST.values())
+    if not queueing or late < _CLEARLY * budget["total_ns"]:
+        return
+    counts = queueing["gaps_per_step"]
+    texts = [
+        f"{counts[cause]:,.1f} {_ENDS[cause]} ({time_text(budget[key])})"
+        for cause, key in _OF_THE_HOST.items()
+        if counts[cause]
+    ]
+    if texts:
+        page.print(f"Gaps of the device per step: {', '.join(texts)}.")
+    launches = queueing["launches"]
+    if launches:
+        page.print(f"Half of its slices start within {time_text(launches['p50_ns'])} of their launch.")
     page.print()
 
 

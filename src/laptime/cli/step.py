@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json, rank_text
+from laptime.cli.ranges import FromOption, StepsOption, ToOption, part_of, part_text
 
 
 def command(
@@ -35,6 +36,9 @@ def command(
             show_default=False,
         ),
     ] = None,
+    from_time: FromOption = None,
+    to_time: ToOption = None,
+    steps: StepsOption = None,
     rank: RankOption = None,
     as_json: JsonOption = False,
     workspace: WorkspaceOption = None,
@@ -46,22 +50,25 @@ def command(
       laptime step DIR
       laptime step DIR --step-id 5
       laptime step DIR --step-index 1 --json
+      laptime step DIR --steps 3-7
     """
     from laptime.analyses.step_trace import Points, position_of, step_trace
     from laptime.analyses.step_trace import as_json as to_json
 
     names = [*(communication_point or []), *os.environ.get("COMM_POINTS", "").split(",")]
     points = Points(forward_point, backward_point, tuple(name.strip() for name in names if name.strip()))
+    part = part_of(from_time, to_time, steps)
     run, trace = open_trace(path, workspace, rank)
-    result = step_trace(trace, points)
+    result = step_trace(trace, points, part=part)
     only = position_of(result, step_id=_number(step_id), step_index=step_index)
     if as_json:
-        print_json(to_json(result, trace, only=only))
+        print_json(to_json(result, trace, only=only, part=part))
         return
     from laptime.analyses.recorded import how_to_mark_steps
     from laptime.cli.step_page import show
 
-    show(result, only=only, path=run.path, rank=rank_text(run, trace), how_to_mark=how_to_mark_steps(trace))
+    rank_and_part = rank_text(run, trace) + part_text(part)
+    show(result, only=only, path=run.path, rank=rank_and_part, how_to_mark=how_to_mark_steps(trace))
 
 
 def _number(text: str | None) -> int | None:

@@ -13,7 +13,8 @@ Imported again, tracks, slices, args, instants, counters, flows, steps and alloc
   mended or left out at the first import. A step that only the end of a truncated file cut short counts as complete.
 - Counters and asynchronous rows on which nothing lies are left out.
 
-Samples of memory that the importer takes from `[memory]` instants are not written a second time.
+Samples of memory that the importer takes from `[memory]` instants are not written a second time. Timelines of formats
+that are no Chrome trace events hold what such events cannot tell besides; see `chrome_facts`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from laptime.exports.chrome_arrows import find_arrows
+from laptime.exports.chrome_facts import Facts, all_tell_themselves
 from laptime.exports.chrome_rows import Rows, Track, json_text, lay_out, metadata_events, place_text, read_tracks
 from laptime.exports.outputs import Output, open_output
 from laptime.model.trace import Trace
@@ -51,13 +53,15 @@ def write_chrome(trace: Trace, target: Path) -> None:
         output.write(_header(trace).encode())
         events = _EventList(output)
         events.add_texts(metadata_events(rows))
-        for lines in _slices(trace, rows, clock):
+        facts = None if all_tell_themselves(trace) else Facts(trace, tracks)
+        events.add_texts(facts.head() if facts else [])
+        for lines in _slices(trace, rows, clock, facts):
             events.add(lines)
         for lines in _instants(trace, rows, clock):
             events.add(lines)
-        for lines in _counters(trace, tracks, clock):
+        for lines in _counters(trace, tracks, clock, facts):
             events.add(lines)
-        for lines in _flows(trace, rows, clock):
+        for lines in _flows(trace, rows, clock, facts):
             events.add(lines)
         output.write(b"\n]}\n")
 
@@ -144,7 +148,7 @@ def _places(rows: Rows) -> pa.Array:
 # ---- slices ----
 
 
-def _slices(trace: Trace, rows: Rows, clock: _Clock) -> Iterator[pa.Array]:
+def _slices(trace: Trace, rows: Rows, clock: _Clock, facts: Facts | None) -> Iterator[pa.Array]:
     """Events of all slices, in order of their ids, so that equal ones keep their order."""
     wanted = ["track_id", "start_ns", "dur_ns", "lane", "name", "category"]
     table = trace.slices.arrow(wanted).unify_dictionaries()
@@ -153,6 +157,9 @@ def _slices(trace: Trace, rows: Rows, clock: _Clock) -> Iterator[pa.Array]:
     processes = pa.array([place_text(track.pid, thread.get(track.pid, "")) for track in rows.tracks], _TEXT)
     places = _places(rows)
     for first, args in _args_blocks(trace):
+        if facts is not None:
+            text, args = facts.block(first, args)
+            yield pa.array([f",\n{text}"], _TEXT)
         block = table.slice(first, len(args)).combine_chunks()
         track, start = block["track_id"].to_numpy(), block["start_ns"].to_numpy()
         labels = _labels(block)
@@ -212,10 +219,10 @@ def _instants(trace: Trace, rows: Rows, clock: _Clock) -> Iterator[pa.Array]:
         yield _joined(',\n{"ph":"i","s":"t"', _labels(block), place, ',"ts":', ts, args, "}")
 
 
-def _counters(trace: Trace, tracks: list[Track], clock: _Clock) -> Iterator[pa.Array]:
-    """Samples of the recorder's counters; those of memory come back from the memory events."""
+def _counters(trace: Trace, tracks: list[Track], clock: _Clock, facts: Facts | None) -> Iterator[pa.Array]:
+    """Samples of the recorder's counters; those of memory come back from the memory events, where there are such."""
     counters = trace.table("counters")
-    own = np.array([track.kind == "counter" and track.unit is None for track in tracks], bool)
+    own = np.array([track.kind == "counter" and (facts or track.unit is None) for track in tracks], bool)
     chosen = np.flatnonzero(own[counters["track_id"]]) if len(tracks) else np.empty(0, np.int64)
     heads = pa.array([f',"name":{json_text(track.name)}{place_text(track.pid, "")}' for track in tracks], _TEXT)
     for first in range(0, len(chosen), _BLOCK_ROWS):
@@ -228,8 +235,8 @@ def _counters(trace: Trace, tracks: list[Track], clock: _Clock) -> Iterator[pa.A
         yield _joined(',\n{"ph":"C"', head, ',"ts":', ts, ',"args":{"value":', texts, "}}")
 
 
-def _flows(trace: Trace, rows: Rows, clock: _Clock) -> Iterator[pa.Array]:
-    arrows = find_arrows(trace, rows)
+def _flows(trace: Trace, rows: Rows, clock: _Clock, facts: Facts | None) -> Iterator[pa.Array]:
+    arrows = find_arrows(trace, rows, for_viewers=facts is not None)
     places = _places(rows)
     names = [_FLOW_NAMES.get(kind, kind) for kind in FLOW_KINDS]
     labels = pa.array([f',"cat":"{name}","name":"{name}"' for name in names], _TEXT)

@@ -31,8 +31,11 @@ class Arrows:
     kind: IntArray
 
 
-def find_arrows(trace: Trace, rows: Rows) -> Arrows:
-    """Arrows of all links that can be drawn, in the order of the `flows` table."""
+def find_arrows(trace: Trace, rows: Rows, *, for_viewers: bool = False) -> Arrows:
+    """Arrows of all links that can be drawn, in the order of the `flows` table.
+
+    `for_viewers`: also those that no reader could bind to the same slices again; they begin and end where these start.
+    """
     slices, flows = trace.slices, trace.flows
     slices.load("track_id", "start_ns", "parent_id", "lane")
     parent = np.where(slices["parent_id"] == NULL, -1, slices["parent_id"])
@@ -40,6 +43,8 @@ def find_arrows(trace: Trace, rows: Rows) -> Arrows:
     from_id, to_id, kind = flows["from_id"], flows["to_id"], flows["kind"]
     ends, place = np.unique(np.concatenate([from_id, to_id]), return_inverse=True)
     times = _binding_times(nest, ends)
+    if for_viewers:
+        times = np.where(times == NULL, nest.start[ends], times)
     times[~rows.bindable()[nest.track[ends]]] = NULL
     from_ns, to_ns = np.split(times[place], 2)
     shown = np.flatnonzero((from_ns != NULL) & (to_ns != NULL))

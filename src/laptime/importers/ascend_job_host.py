@@ -125,7 +125,7 @@ def _add_totals(kernels: list[_Kernel], ops: dict[str, int], builder: TraceBuild
             times[kernel.node].append(max(kernel.dur_ns, 0))
     for node, own in times.items():
         total = sum(own)
-        builder.op_totals.append((ops[node], len(own), total, (2 * total + len(own)) // (2 * len(own))))
+        builder.op_totals["device"].append((ops[node], len(own), total, (2 * total + len(own)) // (2 * len(own))))
 
 
 def read_fetches(slices: Sequence[bytes], builder: TraceBuilder) -> None:

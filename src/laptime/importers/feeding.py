@@ -69,8 +69,12 @@ class Feeder:
         for group, codes in by_phase.items():
             rows = np.flatnonzero(np.isin(block.phase, codes))
             if len(rows):
-                _HANDLERS[group](self, view, rows)
+                self.take(group, view, rows)
         self._order += len(block)
+
+    def take(self, group: str, view: _View, rows: Rows) -> None:
+        """Takes the events of a block that are of one form."""
+        _HANDLERS[group](self, view, rows)
 
     # ---- slices ----
 
@@ -297,6 +301,7 @@ def _number_in(text: str) -> int | None:
 
 
 def _numbers_of(args: bytes) -> dict[str, float]:
+    """The series of a counter event."""
     try:
         fields = msgspec.json.decode(args or b"{}", type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -59,10 +59,10 @@ class MegEngineStatic:
                 continue
             described = _object(operators.get(number))
             op = builder.add_op(_op(number, described, _object(footprints.get(number)), ran_on, variables))
-            for times, totals in ((ran_on, builder.op_totals), (ran_by, builder.host_op_totals)):
+            for times, side in ((ran_on, "device"), (ran_by, "host")):
                 spent = _longest(times, number, builder) if times else None
                 if spent is not None:
-                    totals.append((op, 1, spent, spent))
+                    builder.op_totals[side].append((op, 1, spent, spent))
         builder.meta.update({"format": self.name, "framework": "megengine", "framework_version": None})
         progress(1, 1)
 

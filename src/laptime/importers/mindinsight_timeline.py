@@ -211,7 +211,7 @@ def add_sums(builder: TraceBuilder, book: OperatorBook, found: Executions, spent
             entry[1] = min(entry[1] + spent, 3 * 10**18)
     for name, (count, total) in sums.items():
         op = book.code(name, found.device_kind, op_type=type_of[name])
-        builder.op_totals.append((op, count, total, (2 * total + count) // (2 * count)))
+        builder.op_totals["device"].append((op, count, total, (2 * total + count) // (2 * count)))
     book.timed.update(sums)
 
 

@@ -70,7 +70,7 @@ def _add(book: OperatorBook, folder: Folder, name: str, op: int, numbers: tuple[
     if mean is None and total is not None and count:
         mean = (2 * total + count) // (2 * count)
     if total is not None or mean is not None:
-        folder.builder.op_totals.append((op, count, total, mean))
+        folder.builder.op_totals["device"].append((op, count, total, mean))
         book.timed.add(name)
 
 

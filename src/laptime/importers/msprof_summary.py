@@ -106,4 +106,4 @@ def add_sums(rows: list[Sums], operators: OperatorNames, builder: TraceBuilder) 
     for row in rows:
         op = operators.add(row.op_type, row.core, {"OP Type": row.op_type})
         mean = (2 * row.total_ns + row.count) // (2 * row.count) if row.count > 0 else None
-        builder.op_totals.append((op, row.count, row.total_ns, mean))
+        builder.op_totals["device"].append((op, row.count, row.total_ns, mean))

@@ -22,6 +22,7 @@ from laptime.importers.megengine_static import MegEngineStatic
 from laptime.importers.mindinsight import MindInsightFolder
 from laptime.importers.mindspore_cpu import MindSporeCpu
 from laptime.importers.msprof import Msprof
+from laptime.importers.own_export import OwnExport
 from laptime.importers.progress import Progress, silent
 from laptime.importers.recognised import recognise
 from laptime.importers.sources import Source, discover, twin_notes
@@ -49,6 +50,7 @@ class Importer(Protocol):
 
 
 IMPORTERS: tuple[Importer, ...] = (
+    OwnExport(),
     AscendOutput(),
     MindInsightFolder(),
     MindSporeCpu(),

@@ -116,7 +116,7 @@ class PlaneReader:
             if count > 0 and total >= 0:
                 name = shown_name(self._plane.event_kinds[int(events.metadata[row])])
                 op = self._builder.add_op(Op(name, op_type=name, device_kind="XLA"))
-                self._builder.op_totals.append((op, count, total, (2 * total + count) // (2 * count)))
+                self._builder.op_totals["device"].append((op, count, total, (2 * total + count) // (2 * count)))
         return events.chosen(~summed)
 
     def _rows(self, events: Events, line: Line) -> _Rows:

@@ -137,6 +137,10 @@ class Op:
     """JSON."""
 
 
+OpTotal = tuple[int, int | None, int | None, int | None]
+"""(op, count, total_ns, mean_ns)."""
+
+
 @dataclass(frozen=True)
 class GivenStep:
     """A step that a source gives, in ns on the source's clock."""
@@ -149,6 +153,7 @@ class GivenStep:
     window: int = 1
     forward_start_ns: int | None = None
     backward_end_ns: int | None = None
+    optimizer_start_ns: int | None = None
     source: str = "marked"
     """marked or inferred; all steps of a recording alike."""
 
@@ -215,13 +220,14 @@ class TraceBuilder:
         """Operators that the source itself tells apart; the slices' column `op` counts into them."""
         self.steps: list[GivenStep] = []
         """Steps that the source itself tells; empty where markers or repetition tell them."""
-        self.op_totals: list[tuple[int, int | None, int | None, int | None]] = []
-        """(op, count, total_ns, mean_ns) each, where the source has only sums of device time."""
-        self.host_op_totals: list[tuple[int, int | None, int | None, int | None]] = []
-        """The same of host time."""
+        self.op_totals: dict[str, list[OpTotal]] = {"device": [], "host": []}
+        """Where the source has only sums of an operator's time, by the side that spent it."""
         self.queue_samples: list[dict[str, object]] = []
         self.pipeline_ops: list[dict[str, object]] = []
-        """Rows of the tables of these names."""
+        self.allocations_read_back: list[dict[str, object]] = []
+        """Rows of the tables of these names, on the rank's own clock."""
+        self.phases_told = False
+        """Whether the source tells the phase of every slice that has one."""
 
     def add_op(self, op: Op) -> int:
         """Number of a new operator."""

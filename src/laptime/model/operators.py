@@ -99,7 +99,7 @@ def _stacks(
     wanted = slices.on_thread & ~np.isin(kinds, [KIND_CODE["python"], KIND_CODE["step"]])
     stack_of_slice = np.full(len(kinds), -1, np.int32)
     table: dict[str, list[object]] = {"stack_id": [], "depth": [], "function": [], "file": [], "line": []}
-    from_frames = np.flatnonzero(wanted & (nodes.of_slice >= 0))
+    from_frames = np.flatnonzero(wanted & (nodes.of_slice >= 0) & (slices.columns["call_stack"] < 0))
     used, place = np.unique(nodes.of_slice[from_frames], return_inverse=True)
     stack_of_slice[from_frames] = place
     for stack_id, node in enumerate(used.tolist()):

@@ -136,7 +136,7 @@ def given_steps(rows: list[GivenStep], origin_ns: int, thread: int | None = None
         thread=thread,
         forward_start=times([row.forward_start_ns for row in rows]),
         backward_end=times([row.backward_end_ns for row in rows]),
-        optimizer_start=np.full(len(rows), NULL, np.int64),
+        optimizer_start=times([row.optimizer_start_ns for row in rows]),
         window=np.array([row.window for row in rows], np.int64),
     )
 

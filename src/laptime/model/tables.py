@@ -52,7 +52,10 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         warn_of_partial(steps, builder.warnings)
     else:
         steps = find_steps(slices, names, builder.warnings, truncated=truncated)
-    phases = slice_phases(slices, flows, names, steps)
+    if builder.phases_told:
+        phases = slices.columns["phase"].astype(np.int8)
+    else:
+        phases = slice_phases(slices, flows, names, steps)
     step_of_slice = slice_steps(slices, flows, steps)
     operators = find_operators(slices, builder)
     memory = _on_clock(memory_events, place, slices.origin_ns)
@@ -205,7 +208,7 @@ def _flows(flows: Flows) -> pa.Table:
 
 
 def _allocations(builder: TraceBuilder, events: dict[str, Column], slices: Assembled, operators: Operators) -> pa.Table:
-    """Lives made of allocations and frees, then those that the source told."""
+    """Lives made of allocations and frees, then those that the source told, then those read back from an export."""
     names = builder.names.texts
     paired = pa.table(allocations_table(events, slices, names), SCHEMAS["allocations"])
     rows = builder.allocations.take_all()
@@ -227,7 +230,8 @@ def _allocations(builder: TraceBuilder, events: dict[str, Column], slices: Assem
         pa.array(told[field.name]).cast(field.type) if field.name in told else pa.nulls(count, field.type)
         for field in SCHEMAS["allocations"]
     ]
-    return pa.concat_tables([paired, pa.table(columns, schema=SCHEMAS["allocations"])])
+    read_back = pa.Table.from_pylist(builder.allocations_read_back, SCHEMAS["allocations"])
+    return pa.concat_tables([paired, pa.table(columns, schema=SCHEMAS["allocations"]), read_back])
 
 
 def _counters(builder: TraceBuilder, place: CodeArray, origin_ns: int) -> pa.Table:
@@ -238,9 +242,9 @@ def _counters(builder: TraceBuilder, place: CodeArray, origin_ns: int) -> pa.Tab
 
 
 def _op_totals(builder: TraceBuilder, operators: Operators) -> pa.Table:
-    rows = [(*row, "device") for row in builder.op_totals] + [(*row, "host") for row in builder.host_op_totals]
+    rows = [(*row, side) for side, totals in builder.op_totals.items() for row in totals]
     columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], [], []]
-    columns[0] = [None if op is None else operators.first_given + op for op in columns[0]]
+    columns[0] = [operators.first_given + op for op in columns[0]]
     return pa.table(columns, schema=SCHEMAS["op_totals"])
 
 

@@ -34,6 +34,17 @@ class Table:
         """The table, or some of its columns."""
         return pq.ParquetFile(self._path).read(columns=columns)
 
+    def row(self, place: int) -> dict[str, object]:
+        """One row as Python values; reads no more than the group of rows around it."""
+        with pq.ParquetFile(self._path) as stored:
+            for group in range(stored.metadata.num_row_groups):
+                count = stored.metadata.row_group(group).num_rows
+                if place < count:
+                    (found,) = stored.read_row_group(group).slice(place, 1).to_pylist()
+                    return dict(found)
+                place -= count
+        raise IndexError(place)
+
     @cached_property
     def row_count(self) -> int:
         """Number of rows."""

@@ -1,0 +1,41 @@
+"""Host and device time of the same operators, side by side.
+
+Definitions: docs/definitions.md, "Operators".
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from laptime.analyses.device import device_rows
+from laptime.analyses.operators import OperatorTable, operator_table
+from laptime.analyses.parts import Part
+from laptime.analyses.selection import Row, Selection
+from laptime.model.trace import Trace
+
+_OF_ONE_SIDE = ("kernel", "track")
+
+
+def with_both_sides(trace: Trace, table: OperatorTable, part: Part) -> OperatorTable:
+    """The table with `host_ns` and `device_ns`, the total time of each row on both sides; None is unknown."""
+    if table.by in _OF_ONE_SIDE:
+        return table
+    other = "host" if table.on == "device" else "device"
+    beside = _totals(trace, table, other, part)
+    rows = [{**row, f"{table.on}_ns": row["total_ns"], f"{other}_ns": beside.get(_identity(row))} for row in table.rows]
+    return replace(table, rows=rows)
+
+
+def _totals(trace: Trace, table: OperatorTable, other: str, part: Part) -> dict[tuple[object, object, str], object]:
+    """Totals of the other side by row; an operator that launched nothing took no time on the device."""
+    if not len(device_rows(trace)):
+        return {}
+    found = operator_table(trace, by=table.by, on=other, part=part, selection=Selection())
+    totals = {_identity(row): row["total_ns"] for row in found.rows}
+    silent = 0 if other == "device" else None
+    return {**{_identity(row): silent for row in table.rows}, **totals}
+
+
+def _identity(row: Row) -> tuple[object, object, str]:
+    return row["name"], row["device_kind"], json.dumps(row["info"], sort_keys=True)
