@@ -236,7 +236,7 @@ class _OwnFeeder(Feeder):
         else:
             self._warn()
         steps = _records(self._tables.get("steps"))
-        self._tell_threads(has_thread=not steps or steps[0]["thread_track_id"] is not None)
+        self._tell_threads()
         given = self._converted([_step(row, origin) for row in steps], GivenStep)
         builder.steps = [step for step in given if step.start_ns <= step.end_ns]
         builder.ops = self._ops
@@ -255,11 +255,11 @@ class _OwnFeeder(Feeder):
         origin = self._meta.meta.get("origin_ns")
         return origin if isinstance(origin, int) else 0
 
-    def _tell_threads(self, *, has_thread: bool) -> None:
+    def _tell_threads(self) -> None:
         builder, told = self._builder, self._meta
         threads = {(key.pid, key.tid): code for code, key in enumerate(builder.tracks.keys) if key.kind == "thread"}
         builder.executor_tracks = [threads[each] for each in told.executors if each in threads]
-        if has_thread and told.main is not None:
+        if told.main is not None:
             builder.main_track = threads.get(told.main)
 
     def _rows(self, name: str) -> list[dict[str, object]]:

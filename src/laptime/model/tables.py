@@ -52,6 +52,7 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         warn_of_partial(steps, builder.warnings)
     else:
         steps = find_steps(slices, names, builder.warnings, truncated=truncated)
+    thread = main_thread(slices, steps, told)
     if builder.phases_told:
         phases = slices.columns["phase"].astype(np.int8)
     else:
@@ -70,14 +71,14 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         "flows": _flows(flows),
         "counters": _counters(builder, place, slices.origin_ns),
         "allocations": _allocations(builder, memory, slices, operators),
-        "steps": _steps(steps),
+        "steps": _steps(steps, thread),
         "op_totals": _op_totals(builder, operators),
         "queue_samples": pa.Table.from_pylist(builder.queue_samples, SCHEMAS["queue_samples"]),
         "pipeline_ops": pa.Table.from_pylist(builder.pipeline_ops, SCHEMAS["pipeline_ops"]),
         "stacks": pa.table(operators.stacks, SCHEMAS["stacks"]),
     }
     _warn_of_links(builder, slices, flows)
-    meta = _meta(builder, slices, main_thread(slices, steps, told))
+    meta = _meta(builder, slices, thread)
     return BuiltTables(
         tables, args, {**meta, "executor_tracks": [int(place[code]) for code in builder.executor_tracks]}
     )
@@ -248,14 +249,14 @@ def _op_totals(builder: TraceBuilder, operators: Operators) -> pa.Table:
     return pa.table(columns, schema=SCHEMAS["op_totals"])
 
 
-def _steps(steps: Steps) -> pa.Table:
+def _steps(steps: Steps, thread: int | None) -> pa.Table:
     count = len(steps)
     fields = {
         "step": steps.step,
         "index": np.arange(1, count + 1, dtype=np.int64),
         "window": steps.window,
         "label": steps.label,
-        "thread_track_id": pa.array([steps.thread] * count, pa.int32()),
+        "thread_track_id": pa.array([thread] * count, pa.int32()),
         "start_ns": steps.start,
         "end_ns": steps.end,
         "forward_start_ns": nullable(steps.forward_start, pa.int64()),
