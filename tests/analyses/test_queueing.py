@@ -93,7 +93,7 @@ def test_what_the_source_recorded_itself_stands_beside(open_events: Opener, monk
     monkeypatch.setattr("laptime.analyses.queueing._RECORDED", "ahead_ms")  # MegEngine's name makes it a file of its
     samples = [
         {"ph": "C", "name": "ahead_ms", "pid": 10, "ts": ts, "args": {"value": value}}
-        for ts, value in ((10, 0.001), (20, 0.003), (120, 9))
+        for ts, value in ((10, 0.001), (20, 0.003), (30, 1e300), (120, 9))
     ]
     run = open_events(*STEP, *samples)
     assert _steps(run)[0]["launches"]["recorded_mean_ns"] == 2 * US
