@@ -160,6 +160,20 @@ def _check_steps(pair: Pair) -> None:
         assert budget == twin.budget(span), (pair.what, step["step"])
         _check_sums(budget)
         assert step["devices"] == twin.busy_in(span)
+        _check_queueing(step, twin, span)
+
+
+def _check_queueing(step: dict[str, Any], twin: Twin, span: tuple[int, int]) -> None:
+    gaps, launches, delays = step["gaps"], step["launches"], twin.delays_in(span)
+    assert (gaps is None) == (not twin.timed_work)
+    if gaps is not None:
+        counted = {cause: gaps[cause] for cause in ("data_wait", "sync", "launch", "other") if gaps[cause]}
+        assert counted == dict(twin.gaps_in(span))
+        assert gaps["count"] == sum(counted.values())
+    assert (launches is None) == (not delays)
+    if launches is not None:
+        found = [launches[key] for key in ("count", "mean_ns", "min_ns", "max_ns", "p50_ns")]
+        assert found == [len(delays), mean(delays), min(delays), max(delays), quantile(delays, P50)]
 
 
 def _check_sums(budget: dict[str, Any]) -> None:

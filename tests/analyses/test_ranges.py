@@ -239,7 +239,7 @@ def test_the_report_of_a_range_is_one_window(open_events: Opener) -> None:
     assert budget["compute_ns"] == (10 + 30 + 10) * US
     assert budget["idle_ns"] == 50 * US
     assert budget["idle_data_wait_ns"] == 15 * US
-    assert window["devices"] == [{"device": 0, "busy_ns": 50 * US}]
+    assert window["devices"] == [{"device": 0, "busy_ns": 50 * US, "busy_share": 0.5}]
     total = rank["device_total"]
     assert (total["ops"], total["span_ns"], total["busy_ns"]) == (3, 100 * US, 50 * US)
     assert [each["step"] for each in rank["steps"]] == [2]  # the one that begins there

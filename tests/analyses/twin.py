@@ -260,9 +260,34 @@ class Twin:
 
     def busy_in(self, span: Span) -> list[Numbers]:
         ids = sorted({s.lane[0] for s in self.timed_work})
+        busy = [covered((s for s in self.timed_work if s.lane[0] == key), *span) for key in ids]
+        length = span[1] - span[0]
         return [
-            {"device": key, "busy_ns": covered((s for s in self.timed_work if s.lane[0] == key), *span)} for key in ids
+            {"device": key, "busy_ns": ns, "busy_share": ns / length if length else None}
+            for key, ns in zip(ids, busy, strict=True)
         ]
+
+    def delays_in(self, span: Span) -> list[int]:
+        """Time from the end of each launch that begins in the span to its device slice."""
+        first, last = span
+        return [s.start - s.launch.end for s in self.work if s.launch and first <= s.launch.start < last]
+
+    def gaps_in(self, span: Span) -> Counter[str]:
+        """Gaps of the span by the cause of most of each."""
+        found: Counter[str] = Counter()
+        for a, b in self._gaps(span):
+            causes = self.why_idle(a, b)
+            found[max(("data_wait", "sync", "launch", "other"), key=lambda cause: causes.get(cause, 0))] += 1
+        return found
+
+    def _gaps(self, span: Span) -> list[list[int]]:
+        gaps: list[list[int]] = []
+        for begin, finish, parts in pieces(_labelled(self.timed_work), *span):
+            if not parts and gaps and gaps[-1][1] == begin:
+                gaps[-1][1] = finish
+            elif not parts:
+                gaps.append([begin, finish])
+        return gaps
 
     # ---- BUDGET ----
 
@@ -280,16 +305,11 @@ class Twin:
 
     def _device_budget(self, span: Span) -> Numbers:
         spent: Counter[str] = Counter()
-        gaps: list[list[int]] = []
         for begin, finish, parts in pieces(_labelled(self.timed_work), *span):
             part = next((p for p in ("compute", "communication", "copy") if p in parts), "idle")
             spent[part] += finish - begin
-            if part == "idle" and gaps and gaps[-1][1] == begin:
-                gaps[-1][1] = finish
-            elif part == "idle":
-                gaps.append([begin, finish])
         causes: Counter[str] = Counter()
-        for a, b in gaps:
+        for a, b in self._gaps(span):
             causes.update(self.why_idle(a, b))
         return {
             "basis": "device",
