@@ -21,6 +21,8 @@ Json = dict[str, object]
 CAUSES = ("data_wait", "sync", "launch", "other")
 _RECORDED = "device_ahead_ms"
 """MegEngine's own counter of how far the device's queue runs ahead."""
+_MOST_MS = 1e12
+"""Greater values, and what is no number, are no times."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def _recorded(trace: Trace) -> tuple[IntArray, IntArray]:
     names = trace.tracks["name"]
     tracks = np.flatnonzero((names == _RECORDED) & (trace.tracks["kind"] == "counter"))
     counters = trace.table("counters")
-    chosen = np.isin(counters["track_id"], tracks)
+    chosen = np.isin(counters["track_id"], tracks) & (np.abs(counters["value"]) < _MOST_MS)
     return counters["ts_ns"][chosen], np.rint(counters["value"][chosen] * 1e6).astype(np.int64)
 
 
