@@ -190,3 +190,37 @@ def test_facts_that_are_lost_or_odd_lose_no_slice(
     assert second.slices.row_count == timeline.slices.row_count
     assert_consistent(report(Run("x", [second])))  # type: ignore[arg-type]  # JSON
     assert second.meta["warnings"]
+
+
+ODD = {
+    "a huge slice id": ("laptime_facts", "slice_id", 9223372036854776),
+    "a number beyond 64 bits": ("laptime_facts", "bytes", 2**64),
+    "an operator that is not there": ("laptime_facts", "op_id", 999),
+    "a stack that is not there": ("laptime_facts", "stack_id", 999),
+    "arguments that end inside a text": ("laptime_facts", "args_length", 6),
+    "arguments that are longer than they are": ("laptime_facts", "args_length", 10**6),
+    "an unknown kind": ("laptime_facts", "kind", "nonsense"),
+    "a step number beyond 64 bits": ("steps", "step", 2**70),
+    "a step that ends before it begins": ("steps", "end_ns", -5),
+    "an unknown kind of link": ("flows", "kind", "nonsense"),
+    "a link to nowhere": ("flows", "to_id", 10**9),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_facts_are_taken_as_unknown(case: str, timeline: Trace, tmp_path: Path, workspace: Workspace) -> None:
+    where, column, value = ODD[case]
+    _, target = _round_trip(timeline, tmp_path, workspace)
+    document = json.loads(target.read_text())
+    changed = 0
+    for event in document["traceEvents"]:
+        if event["name"] == where or event.get("args", {}).get("table") == where:
+            event["args"]["columns"][column][0] = value
+            changed += 1
+    assert changed
+    target.write_text(json.dumps(document))
+    run = open_run(target, workspace=workspace)
+    assert run.traces[0].slices.row_count == timeline.slices.row_count
+    assert_consistent(report(run))  # type: ignore[arg-type]  # JSON
+    write_chrome(run.traces[0], tmp_path / "again.json")
+    assert import_alone(tmp_path / "again.json", workspace).slices.row_count == timeline.slices.row_count

@@ -21,8 +21,8 @@ Json = dict[str, object]
 CAUSES = ("data_wait", "sync", "launch", "other")
 _RECORDED = "device_ahead_ms"
 """MegEngine's own counter of how far the device's queue runs ahead."""
-_NO_DELAY_NS = 2.0**62
-"""What a damaged file may hold, but no recording."""
+_MOST_MS = 1e12
+"""Greater values, and what is no number, are no times."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,8 @@ def _recorded(trace: Trace) -> tuple[IntArray, IntArray]:
     names = trace.tracks["name"]
     tracks = np.flatnonzero((names == _RECORDED) & (trace.tracks["kind"] == "counter"))
     counters = trace.table("counters")
-    told_ns = counters["value"] * 1e6
-    chosen = np.isin(counters["track_id"], tracks) & (np.abs(told_ns) < _NO_DELAY_NS)
-    return counters["ts_ns"][chosen], np.rint(told_ns[chosen]).astype(np.int64)
+    chosen = np.isin(counters["track_id"], tracks) & (np.abs(counters["value"]) < _MOST_MS)
+    return counters["ts_ns"][chosen], np.rint(counters["value"][chosen] * 1e6).astype(np.int64)
 
 
 def summary(steps: list[Json], delays: Delays) -> Json | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
@@ -27,14 +27,17 @@ class _NameArgs(msgspec.Struct):
     sort_index: int | float | str | None = None
 
 
+_Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
 class _TrackArgs(msgspec.Struct):
     """The track that a row of laptime's own export was written from; see `laptime.exports.chrome_rows`."""
 
     kind: Literal["thread", "stream", "annotation", "sync", "span"]
     pid: str = ""
     tid: str = ""
-    device: int | None = None
-    stream: int | None = None
+    device: _Int64 | None = None
+    stream: _Int64 | None = None
 
 
 _OWN_TRACK = "laptime_track"

@@ -46,6 +46,7 @@ _FACTS = (
 )
 _FRAME = ("stack_id", "function", "file", "line")
 _MOST = 1 << 62
+"""Greater integers are no times or numbers of anything."""
 
 
 class _Table(msgspec.Struct):
@@ -139,7 +140,8 @@ class _OwnFeeder(Feeder):
         self._slice_ids.append(_numbers(told.get("slice_id", []), len(rows), -1))
         if not told:
             return columns
-        kinds = [None if kind is None else BASE_KIND_CODE[_base(str(kind))] for kind in told["kind"]]
+        bases = {kind: BASE_KIND_CODE[self._base(str(kind))] for kind in dict.fromkeys(map(str, told["kind"]))}
+        kinds = [None if kind is None else bases[str(kind)] for kind in told["kind"]]
         known = place >= 0
         columns["kind"] = np.where(known, _numbers(kinds, len(rows), 0), columns["kind"])
         phases = [PHASE_CODE.get(str(phase), -1) for phase in told["phase"]]
@@ -152,6 +154,12 @@ class _OwnFeeder(Feeder):
         if len(self._stack_codes):
             columns["call_stack"] = np.where(stack >= 0, self._stack_codes[np.maximum(stack, 0)], -1).astype(np.int32)
         return columns
+
+    def _base(self, kind: str) -> str:
+        """Base kind that no name changes, but for steps of which nothing is told."""
+        if kind == "step" and not self._steps:
+            return "scope"
+        return MIRROR if kind == "scope" else kind if kind in KINDS else "host_other"
 
     def _places_of(self, starts: IntArray) -> IntArray:
         """Place of each slice among the facts that wait; -1 where there are none of it."""
@@ -176,18 +184,22 @@ class _OwnFeeder(Feeder):
 
     def _cut_args(self, view: _View, rows: Rows, columns: dict[str, Column], own: IntArray, known: Column) -> None:
         """Takes off what the export added to the arguments."""
-        longer = np.flatnonzero(known & (columns["args_length"] > own))
-        columns["args_length"] = np.where(known, own, columns["args_length"]).astype(np.int32)
-        cut = longer[own[longer] > 0]
-        texts = [view.block.args_text(int(rows[row]))[: int(own[row]) - 1] + b"}" for row in cut.tolist()]
-        starts = np.cumsum([0, *map(len, texts)])[:-1]
-        columns["args_start"][cut] = self._builder.spool.add(b"".join(texts)) + starts
+        longer = np.flatnonzero(known & (own >= 0) & (own < columns["args_length"]))
+        texts = [_cut(view.block.args_text(int(rows[row])), int(own[row])) for row in longer.tolist()]
+        lengths = np.array([len(text) for text in texts], np.int64)
+        columns["args_start"][longer] = self._builder.spool.add(b"".join(texts)) + np.cumsum(lengths) - lengths
+        columns["args_length"][longer] = lengths
 
     @cached_property
     def _ops(self) -> list[Op]:
         """Operators; they and the stacks are told before all slices."""
         rows = _records(self._tables.get("ops"))
         return self._converted([{key: row[key] for key in row if key != "op_id"} for row in rows], Op)
+
+    @cached_property
+    def _steps(self) -> list[GivenStep]:
+        rows = [_step(row, self._origin) for row in _records(self._tables.get("steps"))]
+        return [step for step in self._converted(rows, GivenStep) if _is_sound(step)]
 
     @cached_property
     def _stack_codes(self) -> CodeArray:
@@ -232,13 +244,12 @@ class _OwnFeeder(Feeder):
         origin = self._origin
         if meta:
             spans = {key: [time + origin for time in _span(meta.get(key))] or None for key in _WITH_ORIGIN}
-            builder.meta = {**{key: value for key, value in meta.items() if key != "origin_ns"}, **spans}
+            own = {key: builder.meta[key] for key in ("format", "framework", "framework_version")}
+            builder.meta = {**own, **{key: value for key, value in meta.items() if key != "origin_ns"}, **spans}
         else:
             self._warn()
-        steps = _records(self._tables.get("steps"))
         self._tell_threads()
-        given = self._converted([_step(row, origin) for row in steps], GivenStep)
-        builder.steps = [step for step in given if step.start_ns <= step.end_ns]
+        builder.steps = self._steps
         builder.ops = self._ops
         for row in self._converted(_records(self._tables.get("op_totals")), _Totals):
             if 0 <= row.op_id < len(builder.ops) and row.side in builder.op_totals:
@@ -253,7 +264,7 @@ class _OwnFeeder(Feeder):
     @property
     def _origin(self) -> int:
         origin = self._meta.meta.get("origin_ns")
-        return origin if isinstance(origin, int) else 0
+        return origin if isinstance(origin, int) and abs(origin) < _MOST else 0
 
     def _tell_threads(self) -> None:
         builder, told = self._builder, self._meta
@@ -281,20 +292,13 @@ class _OwnFeeder(Feeder):
         if table is None:
             return
         ends = [_numbers(table[name], len(table[name]), -1) for name in ("from_id", "to_id")]
-        ends = [_below(end, int(ids.max(initial=-1)) + 1) for end in ends]
-        place = np.full(int(ids.max(initial=-1)) + 2, -1, np.int64)
-        place[ids[ids >= 0]] = np.flatnonzero(ids >= 0)
-        before, after = (np.where(end >= 0, place[end], -1) for end in ends)
+        order = np.argsort(ids, kind="stable")
+        before, after = (_place_among(ids, order, end) for end in ends)
         codes = {name: code for code, name in enumerate(FLOW_KINDS)}
         kind = np.array([codes.get(str(each), -1) for each in table["kind"]], np.int8)
         kept = (before >= 0) & (after >= 0) & (kind >= 0)
         columns: dict[str, Column] = {"from": before[kept], "to": after[kept], "kind": kind[kept]}
         self._builder.links.append(int(np.count_nonzero(kept)), columns)
-
-
-def _base(kind: str) -> str:
-    """Base kind that no name changes."""
-    return MIRROR if kind == "scope" else kind if kind in KINDS else "host_other"
 
 
 def _taken(values: list[object], place: IntArray) -> list[object]:
@@ -304,6 +308,26 @@ def _taken(values: list[object], place: IntArray) -> list[object]:
 def _numbers(values: Sequence[object], count: int, missing: int) -> IntArray:
     column = [each if isinstance(each, int) and abs(each) < _MOST else missing for each in values]
     return np.array(column or [missing] * count, np.int64)
+
+
+def _place_among(ids: IntArray, order: IntArray, wanted: IntArray) -> IntArray:
+    """Place of each wanted id; -1 where it is not there."""
+    if not len(ids):
+        return np.full(len(wanted), -1, np.int64)
+    found = order[np.minimum(np.searchsorted(ids[order], wanted), len(ids) - 1)]
+    return np.where((ids[found] == wanted) & (wanted >= 0), found, -1)
+
+
+def _cut(text: bytes, length: int) -> bytes:
+    """The first part of the arguments as an object of its own; all of them where it is none."""
+    if not length:
+        return b""
+    own = text[: length - 1] + b"}"
+    try:
+        msgspec.json.decode(own)
+    except FAULTS:
+        return text
+    return own
 
 
 def _below(codes: IntArray, count: int) -> IntArray:
@@ -325,7 +349,15 @@ def _records(table: Cells | None) -> list[dict[str, object]]:
 
 def _span(value: object) -> list[int]:
     """Begin and end; nothing where they are unknown."""
-    return [time for time in value if isinstance(time, int)] if isinstance(value, list) else []
+    times = [time for time in value if isinstance(time, int)] if isinstance(value, list) else []
+    return times if len(times) == 2 and max(map(abs, times)) < _MOST else []
+
+
+def _is_sound(step: GivenStep) -> bool:
+    """Whether its numbers fit, and it ends after it begins."""
+    points = (step.forward_start_ns, step.backward_end_ns, step.optimizer_start_ns)
+    numbers = (step.step, step.window, step.start_ns, step.end_ns, *(point or 0 for point in points))
+    return step.start_ns <= step.end_ns and max(map(abs, numbers)) < _MOST
 
 
 def _step(row: dict[str, object], origin: int) -> dict[str, object]:
