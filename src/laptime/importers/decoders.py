@@ -9,12 +9,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from laptime.errors import LaptimeError
 from laptime.importers.decoding import Decoded, decode_block, decode_part
@@ -99,15 +100,27 @@ class Decoders:
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Holds Ctrl-C back while a process may start: the process inherits that and leaves the answer to its parent."""
+    """Holds Ctrl-C back while a process may start: the process inherits that and leaves the answer to its parent.
+
+    The mask holds back what this thread would get and what the process inherits; other threads (Arrow's) may still take
+    the signal, and Python would answer here, in the middle of writing what the new process reads first.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    handler = signal.getsignal(signal.SIGINT)
+    held: list[tuple[int, FrameType | None]] = []
+    if callable(handler) and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
+        if callable(handler) and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if held and callable(handler):
+            handler(*held[0])
 
 
 def _rejoined(pairs: Iterable[tuple[Block, Decoded]]) -> Iterator[tuple[Block, Decoded]]:
