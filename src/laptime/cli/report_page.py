@@ -116,6 +116,9 @@ def _largest_parts(budget: Json) -> str:
     names = {key: _part_name(key, name, budget["basis"]) for key, name, _, _ in _PARTS}
     parts = sorted(((budget[key] or 0, key) for key, _, _, _ in _PARTS), reverse=True)
     shares = [f"{share_text(ns, budget['total_ns'])} {names[key]}" for ns, key in parts[:3] if ns > 0]
+    compiling = budget["compile_ns"] or 0
+    if compiling > _CLEARLY * budget["total_ns"]:
+        shares[-1] += f"; compilation fills {share_text(compiling, budget['total_ns'])} of the step"
     return ", ".join(shares)
 
 
