@@ -1,0 +1,292 @@
+"""`laptime.Profiler`: records training, whatever the framework. It never changes what training does or returns."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from laptime._version import __version__
+from laptime.recorders import analysing, crashes, schedules
+from laptime.recorders.backends import Backend, LoaderProbe, framework_name, make_backend
+from laptime.recorders.event_log import EventLog
+from laptime.recorders.options import Options, activities_of, formats_of
+from laptime.recorders.ranks import rank_and_world
+from laptime.recorders.watching import Watched
+from laptime.recorders.windows import OpenWindow
+
+_T = TypeVar("_T")
+_MANY_STEPS = 10
+_recording_now: list[Profiler] = []
+
+
+class Profiler:
+    """Records training into a folder; `laptime report FOLDER` explains it.
+
+    As `with` block or with `start` and `stop`; `step()` at the end of each training step. `path` may be shared by all
+    ranks. `framework` is found from what is imported. `schedule` picks the steps to record (`laptime.schedule`, or one
+    of torch.profiler); without it everything is. Further arguments are those of the framework's own profiler.
+
+    - `formats`: `chrome_timeline.json`, `memory_flow.svg` (the lives of tensors)
+    - `sample_rate`: device memory is looked at every so many operators; 0 is never
+    - `profile_device`: devices are recorded, not only the host
+    - `with_scopes`: ranges for functions and tensor methods, not only for modules and optimizer steps
+    - `with_backtrace` (or `with_stack`): Python call stacks of operators, waits and scopes
+    - `activities`, `record_shapes`, `profile_memory`: as torch.profiler
+
+    Raises ValueError for arguments that cannot be. Nothing else is raised: what cannot be recorded is told once.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] = "profile",
+        *,
+        framework: str | None = None,
+        schedule: schedules.ScheduleFunction | None = None,
+        format: str | None = None,
+        formats: Sequence[str] | None = None,
+        sample_rate: int = 0,
+        profile_device: bool = True,
+        with_scopes: bool = False,
+        with_backtrace: bool = False,
+        with_stack: bool = False,
+        record_shapes: bool = True,
+        profile_memory: bool = False,
+        activities: Sequence[object] | None = None,
+        **extra: object,
+    ) -> None:
+        if sample_rate < 0:
+            raise ValueError(f"sample_rate must not be negative: {sample_rate}")
+        if framework is not None:
+            framework_name(framework)
+        self.path = Path(path)
+        self.step_number = 0
+        """The step that runs, or is about to, from 1; 0 before the first start."""
+        self.has_started = False
+        self._options = Options(
+            formats=formats_of(format, formats),
+            sample_rate=sample_rate,
+            profile_device=profile_device,
+            with_scopes=with_scopes,
+            with_backtrace=with_backtrace or with_stack,
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
+            activities=activities_of(activities),
+            extra=extra,
+        )
+        self._framework = framework
+        self._schedule = schedule or schedules.always
+        self._has_schedule = schedule is not None
+        self._log: EventLog | None = None
+        self._backend: Backend | None = None
+        self._window: OpenWindow | None = None
+        self._windows = 0
+        self._recorded_steps = 0
+        self._running = False
+        self._told: set[str] = set()
+        self._thread: int | None = None
+
+    # ---- life ----
+
+    def start(self) -> None:
+        """Begins; the first step begins with it. Does nothing where this or another Profiler runs already."""
+        if self._running:
+            return self._say_once("this Profiler runs already")
+        if _recording_now:
+            return self._say_once("another Profiler is recording; this one does nothing")
+        _recording_now.append(self)
+        crashes.remember(self)
+        self.has_started = self._running = True
+        self._thread = threading.get_ident()
+        self.step_number += 1
+        self._guarded(self._follow_schedule)
+
+    def step(self) -> None:
+        """Ends a training step; the next one begins."""
+        if not self._running:
+            return self._say_once("step() was called outside the profiler; ignored")
+        if self._window is not None:
+            self._guarded(self._end_step)
+        self.step_number += 1
+        self._guarded(self._follow_schedule)
+
+    def stop(self) -> None:
+        """Ends and writes everything; `start` begins another window."""
+        self.finish(cut=False)
+
+    def dump(self) -> None:
+        """Writes what has been recorded; what still runs goes on in another window."""
+        if self._window is not None:
+            self._guarded(lambda: self._close_window(cut=False))
+            self._guarded(self._follow_schedule)
+
+    def finish(self, *, cut: bool) -> None:
+        """Ends recording; `cut` where training ends in the middle of a step."""
+        if not self._running:
+            return
+        self._running = False
+        with crashes.uninterrupted():
+            self._guarded(lambda: self._close_window(cut=cut))
+        crashes.forget(self)
+        with contextlib.suppress(ValueError):
+            _recording_now.remove(self)
+
+    def analyse(self, **choices: object) -> str:
+        """Ends recording and returns the report, made in a process of its own.
+
+        `choices` are options of `laptime report`, as in `analyse(steps="3-7")`.
+        """
+        self.stop()
+        options = [f"--{name.replace('_', '-')}={value}" for name, value in choices.items()]
+        return analysing.analyse(self.path, command=("report", *options))
+
+    def watch(self, loader: Iterable[_T]) -> Watched[_T]:
+        """The loader, watched: how long training waits for each batch, how full its queues are, what its workers do."""
+        return Watched(loader, self._waited, self._probe)
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether what happens now is recorded: the profiler runs and its schedule has a window open."""
+        return self._window is not None
+
+    def __enter__(self) -> Profiler:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.finish(cut=kind is not None)
+
+    def __del__(self) -> None:
+        if getattr(self, "_running", False):
+            self.finish(cut=False)
+
+    # ---- windows and steps ----
+
+    def _follow_schedule(self) -> None:
+        action = schedules.action_name(self._schedule(self.step_number - 1))
+        if action in (schedules.RECORD, schedules.SAVE):
+            window = self._window or self._open_window()
+            window.begin_step(self.step_number)
+        elif self._window is not None:  # a schedule of the user's own that ends a window without saying so
+            self._close_window(cut=False)
+        elif action == schedules.WARMUP:
+            self._ready_backend().prepare()
+
+    def _open_window(self) -> OpenWindow:
+        backend = self._ready_backend()
+        self._windows += 1
+        self._window = OpenWindow(
+            self._windows, self._ready_log(), backend, with_backtrace=self._options.with_backtrace
+        )
+        return self._window
+
+    def _end_step(self) -> None:
+        window = self._window
+        if window is None:
+            return
+        window.end_step(self.step_number)
+        self._recorded_steps += 1
+        if schedules.action_name(self._schedule(self.step_number - 1)) == schedules.SAVE:
+            self._close_window(cut=False)
+        if self._recorded_steps == _MANY_STEPS + 1 and not self._has_schedule:
+            self._say_once(
+                f"more than {_MANY_STEPS} steps are recorded; schedule=laptime.schedule(wait=…, active=5) records a few"
+            )
+
+    def _close_window(self, *, cut: bool) -> None:
+        window, self._window = self._window, None
+        if window is not None:
+            window.close(self.step_number, cut=cut)
+        log = self._log
+        if log is not None and log.failure is not None:
+            raise log.failure
+
+    def _ready_backend(self) -> Backend:
+        if self._backend is None:
+            self._backend = make_backend(framework_name(self._framework), self._options)
+        return self._backend
+
+    def _ready_log(self) -> EventLog:
+        if self._log is None:
+            backend = self._ready_backend()
+            rank, world = rank_and_world()
+            header = {
+                "version": __version__,
+                "framework": backend.name,
+                "framework_version": backend.version(),
+                "rank": rank,
+                "world_size": world,
+                "pid": os.getpid(),
+                "host": socket.gethostname(),
+                "main_thread": threading.get_native_id(),
+                "command": sys.argv,
+                "with_backtrace": self._options.with_backtrace,
+                "with_scopes": self._options.with_scopes,
+            }
+            self._log = EventLog(self.path, _stem(rank), header)
+        return self._log
+
+    # ---- data ----
+
+    def _waited(self, span: tuple[int, int], *, fresh: bool) -> None:
+        window = self._window
+        if window is not None and threading.get_ident() == self._thread:
+            self._guarded(lambda: window.waited(span, fresh=fresh))
+
+    def _probe(self, loader: Iterable[object]) -> LoaderProbe | None:
+        if self._window is None or self._backend is None or self._log is None:
+            return None
+        try:
+            return self._backend.watch(loader, self._log)
+        except Exception as error:
+            self._say_once(f"the loader is watched from outside only: {_words(error)}")
+            return None
+
+    # ---- failures ----
+
+    def _guarded(self, act: Callable[[], object]) -> None:
+        """Runs a part of recording; what fails is told once and ends recording, not training."""
+        try:
+            act()
+        except Exception as error:
+            self._say_once(f"recording stopped, training goes on: {_words(error)}")
+            self._give_up()
+
+    def _give_up(self) -> None:
+        window, self._window = self._window, None
+        self._schedule = _never
+        if window is not None:
+            with contextlib.suppress(Exception):
+                window.close(self.step_number, cut=True)
+
+    def _say_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            print(f"laptime: {text}", file=sys.stderr)
+
+
+def _never(step: int) -> str:
+    return schedules.NONE
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return f"{type(error).__name__}: {error}"
+
+
+def _stem(rank: int | None) -> str:
+    """A name that no other process gives its files: rank, host, process and time."""
+    host = "".join(letter if letter.isalnum() else "-" for letter in socket.gethostname())
+    moment = time.strftime("%Y%m%dT%H%M%S") + f".{time.time_ns() // 1_000_000 % 1000:03d}"
+    return f"{'' if rank is None else f'rank{rank}-'}{host}-{os.getpid()}-{moment}"
+

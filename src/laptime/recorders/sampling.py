@@ -1,0 +1,74 @@
+"""What the process uses while a window is open: memory, processor time, garbage collection."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+
+from laptime.recorders.event_log import EventLog, now
+
+_INTERVAL_S = 0.1
+_STATM = "/proc/self/statm"
+
+
+class ProcessSampler:
+    """Samples resident memory and processor use ten times a second, and notes pauses of the garbage collector."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._collecting: int | None = None
+
+    def start(self) -> None:
+        """Begins to sample."""
+        gc.callbacks.append(self._on_collection)
+        self._thread = threading.Thread(target=self._sample, name="laptime sampler", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends it."""
+        if self._on_collection in gc.callbacks:
+            gc.callbacks.remove(self._on_collection)
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(timeout=1)
+
+    def _sample(self) -> None:
+        last_time, last_used = now(), _processor_seconds()
+        self._note_memory(last_time)
+        while not self._ended.wait(_INTERVAL_S):
+            time, used = now(), _processor_seconds()
+            self._log.add("counter", "processor use", "percent", time, round(1e11 * (used - last_used) / (time - last_time), 1))
+            self._note_memory(time)
+            last_time, last_used = time, used
+
+    def _note_memory(self, time: int) -> None:
+        resident = resident_bytes()
+        if resident is not None:
+            self._log.add("counter", "resident memory", "bytes", time, resident)
+
+    def _on_collection(self, phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            self._collecting = now()
+        elif self._collecting is not None:
+            span = (self._collecting, now())
+            name = f"garbage collection (generation {info.get('generation', '?')})"
+            self._log.slice(threading.get_native_id(), name, "host_other", span)
+
+
+def resident_bytes() -> int | None:
+    """Resident memory of this process; None where the system does not tell."""
+    try:
+        with open(_STATM, "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _processor_seconds() -> float:
+    times = os.times()
+    return times.user + times.system
+
+

@@ -1,0 +1,96 @@
+"""A window while it is open: its steps, its scopes, what it tells the log."""
+
+from __future__ import annotations
+
+import threading
+
+from laptime.recorders import active
+from laptime.recorders.backends import Backend, Window
+from laptime.recorders.event_log import EventLog, now, wall_clock_ahead
+from laptime.recorders.sampling import ProcessSampler
+from laptime.recorders.stacks import call_stack
+
+
+class LogScopes:
+    """Scopes that go to the log."""
+
+    def __init__(self, log: EventLog, *, with_backtrace: bool) -> None:
+        self._log = log
+        self._with_backtrace = with_backtrace
+
+    def open_scope(self, name: str) -> object:
+        """The name, the call stack and the time."""
+        return (name, call_stack(2) if self._with_backtrace else None, now())
+
+    def close_scope(self, token: object) -> None:
+        """Adds the range to the log."""
+        end = now()
+        name, stack, start = token  # type: ignore[misc]  # what open_scope returned
+        self._log.slice(threading.get_native_id(), name, "scope", (start, end), stack=stack)
+
+
+class OpenWindow:
+    """Records from construction until `close`. Steps follow each other: where one ends the next begins."""
+
+    def __init__(self, number: int, log: EventLog, backend: Backend, *, with_backtrace: bool) -> None:
+        self.window = Window(number, log)
+        self.steps = 0
+        """Steps that ended in this window."""
+        self._log, self._backend = log, backend
+        self._step_start: int | None = None
+        self._batches = 0
+        self._sampler = ProcessSampler(log)
+        log.add("begin", number, now(), wall_clock_ahead())
+        log.flush()
+        backend.start(self.window)
+        self._sampler.start()
+        active.recorder = backend if backend.marks_scopes else LogScopes(log, with_backtrace=with_backtrace)
+
+    def begin_step(self, number: int) -> None:
+        """A step begins."""
+        self._backend.begin_step(number)
+        self._batches = 0
+        self._step_start = now()
+
+    def end_step(self, number: int, *, complete: bool = True) -> None:
+        """The step ends; what it recorded is written."""
+        if self._step_start is None:
+            return
+        end = now()
+        self._log.add("step", number, self._step_start, end, complete, self.window.number)
+        self._step_start = None
+        self._backend.end_step(number)
+        self._log.flush()
+        self.steps += 1
+
+    def waited(self, span: tuple[int, int], *, fresh: bool) -> None:
+        """The training thread waited for a batch; of a fresh iterator that is start-up, and the step begins after it.
+
+        Only where the step has had no batch yet.
+        """
+        thread = threading.get_native_id()
+        if not fresh:
+            self._log.slice(thread, "next batch", "data", span)
+        else:
+            self._log.slice(thread, "data loader starts", "host_other", span)
+            self._log.add("start_up", *span)
+            if self._step_start is not None and not self._batches:
+                self._step_start = span[1]
+        self._batches += 1
+
+    def close(self, number: int, *, cut: bool) -> None:
+        """Ends the window; `cut` says that training ended inside step `number`, which is kept as incomplete."""
+        active.recorder = None
+        try:
+            if cut:
+                self.end_step(number, complete=False)
+            elif self._step_start is not None:
+                self._backend.end_step(number)
+        finally:
+            self._sampler.stop()
+            end = now()
+            try:
+                self._backend.stop(self.window)
+            finally:
+                self._log.add("end", self.window.number, end, "cut" if cut else "whole")
+                self._log.flush()
