@@ -11,6 +11,7 @@ from pathlib import Path
 
 from laptime.importers.ascend_job_files import job_recordings
 from laptime.importers.ascend_output_folders import ascend_recordings
+from laptime.importers.laptime_folders import laptime_recordings
 from laptime.importers.mindinsight_files import mindinsight_recordings
 from laptime.importers.mindspore_cpu_folders import mindspore_cpu_recordings
 from laptime.importers.msprof_folders import msprof_recordings
@@ -31,6 +32,7 @@ Rule = Callable[[Path], list[FolderRecording]]
 """Looks at one folder; an empty list where it holds no such recording."""
 
 RULES: tuple[Rule, ...] = (
+    laptime_recordings,
     job_recordings,
     mindspore_cpu_recordings,
     ascend_recordings,

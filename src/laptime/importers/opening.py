@@ -16,6 +16,7 @@ from laptime.importers.ascend_output import AscendOutput
 from laptime.importers.chrome import ChromeJson, TorchKineto
 from laptime.importers.decoders import Decoders, interrupts_held
 from laptime.importers.keys import run_key, trace_key
+from laptime.importers.laptime_recording import LaptimeRecording
 from laptime.importers.megengine import MegEngineTimeline
 from laptime.importers.megengine_memory_flow import MegEngineMemoryFlow
 from laptime.importers.megengine_static import MegEngineStatic
@@ -49,7 +50,7 @@ class Importer(Protocol):
         ...
 
 
-IMPORTERS: tuple[Importer, ...] = (
+_FOREIGN: tuple[Importer, ...] = (
     OwnExport(),
     AscendOutput(),
     MindInsightFolder(),
@@ -63,10 +64,11 @@ IMPORTERS: tuple[Importer, ...] = (
     TorchKineto(),
     ChromeJson(),
 )
+IMPORTERS: tuple[Importer, ...] = (LaptimeRecording(_FOREIGN), *_FOREIGN)
 """Special before general."""
 _WHAT_IS_READ = (
-    "give a trace of torch.profiler or Chrome trace events (JSON), an .xplane.pb, a profile folder of Ascend or "
-    "MindSpore, or MegEngine's timeline, memory_flow.svg or graph profile"
+    "give a folder that laptime recorded, a trace of torch.profiler or Chrome trace events (JSON), an .xplane.pb, a "
+    "profile folder of Ascend or MindSpore, or MegEngine's timeline, memory_flow.svg or graph profile"
 )
 
 

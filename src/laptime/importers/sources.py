@@ -10,13 +10,15 @@ import os
 import re
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING
 
 from laptime.errors import LaptimeError
 from laptime.importers.folders import folder_recordings
+from laptime.importers.laptime_folders import SUFFIX as LOG_SUFFIX
+from laptime.importers.laptime_folders import recording_of
 from laptime.importers.xplane_twins import twins
 
 if TYPE_CHECKING:
@@ -95,6 +97,13 @@ def discover(path: str | os.PathLike[str]) -> list[Source]:
     return _with_drawings(_without_twins(_without_claimed(list(_sources_of(found)))))
 
 
+def sources_beside(folder: Path, files: Sequence[Path]) -> list[Source]:
+    """Recordings that files under a folder make: those in folders of their own by their names, others each."""
+    own = [Source(file) for file in files if file.parent == folder]
+    inner = dict.fromkeys(folder / file.relative_to(folder).parts[0] for file in files if file.parent != folder)
+    return _with_drawings(own) + [source for each in inner for source in _without_twins(list(_sources_of(each)))]
+
+
 def _with_drawings(sources: list[Source]) -> list[Source]:
     """MegEngine draws the memory of a run beside its timeline: both are one recording, named as the timeline."""
     drawings = {
@@ -113,7 +122,7 @@ def _with_drawings(sources: list[Source]) -> list[Source]:
 
 def _without_claimed(sources: list[Source]) -> list[Source]:
     """Without what a recording of another folder has taken."""
-    claimed = {file for source in sources for file in source.files if source.path not in file.parents}
+    claimed = {file for source in sources for file in source.files if source.path not in (file, *file.parents)}
     return [source for source in sources if not claimed.issuperset(source.files or (source.path,))]
 
 
@@ -153,6 +162,9 @@ def _sources_of(path: Path) -> Iterator[Source]:
                 entry = Path(folder, name)
                 if not _IGNORED_NAMES.match(name) and entry not in taken and entry.is_file():
                     yield from _archive_members(entry) or [Source(entry)]
+    elif path.name.endswith(LOG_SUFFIX):
+        found = recording_of(path)
+        yield Source(path, format=found.format, files=found.files)
     elif path.is_file():
         yield from _archive_members(path) or [Source(path)]
 

@@ -247,6 +247,11 @@ class TraceBuilder:
         """Number of a (process, thread) pair, for the `track` of flow points: their track is known only at the end."""
         return self._places.setdefault((pid, tid), len(self._places))
 
+    @property
+    def place_pairs(self) -> list[tuple[str, str]]:
+        """(process, thread) by number of the place."""
+        return list(self._places)
+
     def bound_flow_points(self) -> dict[str, Column]:
         """Flow points whose `track` is the track code of their place; -1 where no slice lies there."""
         by_place: dict[tuple[str, str], tuple[int, int]] = {}

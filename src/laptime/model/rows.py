@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
@@ -30,6 +31,10 @@ class Rows:
             part = np.full(count, default, dtype) if given is None else given.astype(dtype, copy=False)
             self._parts[name].append(part)
         self.count += count
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a column, and any row."""
+        return name in self._parts and self.count > 0
 
     def take(self, name: str) -> Column:
         """The whole column; the rows give it away, so that it exists only once."""
@@ -65,6 +70,15 @@ class TextSpool:
         begins = self._size
         self._handle.write(texts)
         self._size += len(texts)
+        return begins
+
+    def absorb(self, other: TextSpool) -> int:
+        """Appends all texts of another spool, which ends with it; returns where they begin."""
+        begins = self._size
+        other._handle.close()
+        with other._path.open("rb") as texts:
+            shutil.copyfileobj(texts, self._handle, _GAP_BYTES)
+        self._size += other._size
         return begins
 
     def reader(self) -> SpoolReader:

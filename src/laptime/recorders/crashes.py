@@ -73,7 +73,7 @@ def uninterrupted() -> Iterator[None]:
         yield
         return
     waiting: list[int] = []
-    before = {}
+    before: dict[int, signal._HANDLER] = {}
     for number in (signal.SIGINT, signal.SIGTERM):
         handler = signal.getsignal(number)
         if handler is not None:  # None: not installed from Python, cannot be put back
@@ -81,7 +81,7 @@ def uninterrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for number in dict.fromkeys(waiting):
-            signal.raise_signal(number)
+        for held, handler in before.items():
+            signal.signal(held, handler)
+        for got in dict.fromkeys(waiting):
+            signal.raise_signal(got)

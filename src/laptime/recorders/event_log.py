@@ -12,6 +12,7 @@ import json
 import os
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
@@ -25,7 +26,7 @@ now = time.perf_counter_ns
 class EventLog:
     """Appends rows; writes them in batches, so that memory stays bounded. A failing disk ends writing, not training."""
 
-    def __init__(self, folder: Path, stem: str, header: dict[str, object]) -> None:
+    def __init__(self, folder: Path, stem: str, header: Mapping[str, object]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.stem = folder, stem
         self.failure: OSError | None = None

@@ -289,4 +289,3 @@ def _stem(rank: int | None) -> str:
     host = "".join(letter if letter.isalnum() else "-" for letter in socket.gethostname())
     moment = time.strftime("%Y%m%dT%H%M%S") + f".{time.time_ns() // 1_000_000 % 1000:03d}"
     return f"{'' if rank is None else f'rank{rank}-'}{host}-{os.getpid()}-{moment}"
-

@@ -40,7 +40,8 @@ class ProcessSampler:
         self._note_memory(last_time)
         while not self._ended.wait(_INTERVAL_S):
             time, used = now(), _processor_seconds()
-            self._log.add("counter", "processor use", "percent", time, round(1e11 * (used - last_used) / (time - last_time), 1))
+            share = round(1e11 * (used - last_used) / (time - last_time), 1)
+            self._log.add("counter", "processor use", "percent", time, share)
             self._note_memory(time)
             last_time, last_used = time, used
 
@@ -70,5 +71,3 @@ def resident_bytes() -> int | None:
 def _processor_seconds() -> float:
     times = os.times()
     return times.user + times.system
-
-

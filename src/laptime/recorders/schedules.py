@@ -27,7 +27,7 @@ class Schedule:
             return NONE
         cycle = self.wait + self.warmup + self.active
         turn, place = divmod(step - self.skip_first, cycle)
-        if self.repeat and turn >= self.repeat or place < self.wait:
+        if (self.repeat and turn >= self.repeat) or place < self.wait:
             return NONE
         if place < self.wait + self.warmup:
             return WARMUP

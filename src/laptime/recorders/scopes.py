@@ -14,7 +14,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-class scope:  # noqa: N801 -- used like a function, as `with scope("forward"):`
+class scope:  # used like a function: with scope("forward")
     """Names what happens inside, as `with` block or decorator; scopes nest."""
 
     __slots__ = ("_recorder", "_token", "name")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import cast
 
 from laptime.recorders import active
 from laptime.recorders.backends import Backend, Window
@@ -18,14 +19,14 @@ class LogScopes:
         self._log = log
         self._with_backtrace = with_backtrace
 
-    def open_scope(self, name: str) -> object:
+    def open_scope(self, name: str) -> tuple[str, str | None, int]:
         """The name, the call stack and the time."""
         return (name, call_stack(2) if self._with_backtrace else None, now())
 
     def close_scope(self, token: object) -> None:
         """Adds the range to the log."""
         end = now()
-        name, stack, start = token  # type: ignore[misc]  # what open_scope returned
+        name, stack, start = cast("tuple[str, str | None, int]", token)
         self._log.slice(threading.get_native_id(), name, "scope", (start, end), stack=stack)
 
 
