@@ -50,6 +50,10 @@ class EventLog:
             self.name_thread(thread, threading.current_thread().name)
         self.add("slice", thread, name, kind, *span, None if stack is None else self.stack_id(stack))
 
+    def call(self, thread: int, name: str | None, span: tuple[int, int], stack: str) -> None:
+        """A call whose stack is known, of a slice that the framework records without: a scope; None is a wait."""
+        self.add("call", thread, name, *span, self.stack_id(stack))
+
     def stack_id(self, stack: str) -> int:
         """Number of a call stack: frames `file(line): function`, innermost first, separated by `;`."""
         known = self._stacks.get(stack)

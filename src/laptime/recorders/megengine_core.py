@@ -64,15 +64,29 @@ def own_profiler_runs() -> bool:
     return cast("_OwnProfiler", importlib.import_module("megengine.utils.profiler")).is_profiling()
 
 
+class Suspends(Protocol):
+    """Something that must not be open while MegEngine's profiler pauses."""
+
+    def leave_all(self) -> None:
+        """Closes it."""
+        ...
+
+    def enter_all(self) -> None:
+        """Opens it again."""
+        ...
+
+
 class Stretches:
     """MegEngine's profiler, started and stopped as often as a window needs it; every result is kept."""
 
-    def __init__(self, options: dict[str, int], *, with_backtrace: bool) -> None:
+    def __init__(self, options: dict[str, int], scopes: Suspends, *, with_backtrace: bool) -> None:
         self._core = core()
-        self._options, self._with_backtrace = options, with_backtrace
+        self._options, self._scopes, self._with_backtrace = options, scopes, with_backtrace
         self._had_backtrace = False
         self._runs = False
         self.results: list[Result] = []
+        self.failures: list[str] = []
+        """Why it could not pause or go on."""
 
     def start(self) -> None:
         """Records from now on."""
@@ -87,3 +101,21 @@ class Stretches:
             self._core.set_python_backtrace_enabled(self._had_backtrace)
             self._core.full_sync()
             self.results.append(self._core.stop_profile())
+
+    def pause(self) -> None:
+        """Ends the stretch in the middle of training, which a failure must not end."""
+        try:
+            if self._runs:
+                self._scopes.leave_all()
+                self.stop()
+        except Exception as error:
+            self.failures.append(f"{type(error).__name__}: {error}")
+
+    def resume(self) -> None:
+        """Begins the next one."""
+        try:
+            if not self._runs and not self.failures:
+                self.start()
+                self._scopes.enter_all()
+        except Exception as error:
+            self.failures.append(f"{type(error).__name__}: {error}")
