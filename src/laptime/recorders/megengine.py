@@ -13,6 +13,7 @@ from laptime.recorders.event_log import EventLog, now
 from laptime.recorders.megengine_core import Stretches, core, own_profiler_runs
 from laptime.recorders.megengine_files import write_results
 from laptime.recorders.megengine_graphs import CompiledGraphs
+from laptime.recorders.megengine_loader import Loader, MegEngineLoaderProbe
 from laptime.recorders.megengine_scopes import FunctionScopes, Scopes
 from laptime.recorders.megengine_waits import WaitStacks
 from laptime.recorders.options import FORMATS, Options
@@ -22,6 +23,7 @@ from laptime.recorders.stacks import call_stack
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
+_OPS_OF_A_LOADER = 4
 _EXTRA = {"num_tensor_watch": 10, "enable_cupti": 0}
 """Options of MegEngine's Profiler that only it has."""
 
@@ -37,6 +39,7 @@ class MegEngineBackend:
         self._core = core()
         self._scopes = Scopes(self._core)
         self._recording: _Recording | None = None
+        self._loaders: dict[int, int] = {}
 
     def version(self) -> str | None:
         """MegEngine's version."""
@@ -80,7 +83,10 @@ class MegEngineBackend:
 
     def watch(self, loader: Iterable[object], log: EventLog) -> LoaderProbe | None:
         """Looks into a DataLoader of MegEngine."""
-        return None
+        if not isinstance(loader, importlib.import_module("megengine.data").DataLoader):
+            return None
+        number = self._loaders.setdefault(id(loader), len(self._loaders))
+        return MegEngineLoaderProbe(cast("Loader", loader), log, first_op=number * _OPS_OF_A_LOADER)
 
 
 class _Recording:
