@@ -41,7 +41,7 @@ def user_lines(run: Run, where: str, file: str) -> Counter[object]:
     """How many slices have the line of a script in their call stack, by the innermost such line; null without."""
     rows = run.sql(
         f"""select line, count(*) as n from (
-            select slices.slice_id, arg_min(line, depth) filter (where file like '%{file}') as line
+            select slices.slice_id, arg_min(line, stacks.depth) filter (where file like '%{file}') as line
             from slices left join stacks using (stack_id) where {where} group by 1) group by 1"""
     ).to_pylist()
     return Counter({row["line"]: row["n"] for row in rows})

@@ -66,7 +66,7 @@ def test_each_call_of_a_decorated_function_is_a_step(decorated: Run) -> None:
 def test_operators_are_those_of_the_script(decorated: Run) -> None:
     for kind in ("op", "kernel"):
         found = counts(decorated, f"kind = '{kind}'")
-        # Two linear layers multiply forward; backward the second does for its input and weight, the first for its weight.
+        # Forward two layers multiply; backward the second does for input and weight, the first for its weight alone.
         assert (found["MatrixMul"], found["RELU"]) == (STEPS * 5, STEPS)
     assert counts(decorated, "name = 'RELU' and kind = 'op'", "step") == dict.fromkeys(range(1, STEPS + 1), 1)
     assert counts(decorated, "name = 'MatrixMul' and kind = 'op'", "phase") == {
@@ -102,7 +102,7 @@ def test_with_scopes_opens_the_scopes_of_the_original(entered_run: Run, original
     last_step = opened(next((original / "run").glob("*.json")))
     ours = on_interpreter(entered_run, f"kind in ('scope', 'data') and step = {STEPS}")
     theirs = on_interpreter(last_step, "kind in ('scope', 'data')")
-    assert "tensor.flatten" not in theirs and theirs["batch_norm"] == 1 and theirs["relu"] == 1
+    assert theirs["batch_norm"] == theirs["conv"] == 1
     assert ours == theirs
 
 
@@ -125,14 +125,14 @@ def test_every_wait_has_the_line_that_waits(entered: Path, entered_run: Run) -> 
     lines = user_lines(entered_run, "kind = 'sync'", "script.py")
     waits = told(entered)["waits"]
     assert None not in lines
-    assert {lines[waits[call]] >= STEPS for call in ("item", "bool", "shape")} == {True}
+    assert {call: lines[waits[call]] for call in waits} == dict.fromkeys(waits, STEPS)
     assert set(lines) <= set(waits.values())
 
 
 def test_operators_have_call_stacks_backward_ones_too(entered_run: Run) -> None:
     for phase in ("forward", "backward", "optimizer"):
         lines = user_lines(entered_run, f"kind = 'kernel' and phase = '{phase}'", "script.py")
-        assert lines[None] <= lines.total() / 10, (phase, lines)
+        assert lines and None not in lines, (phase, lines)
     for name in ("Convolution", "ConvolutionBackwardFilterV2"):
         stacks = entered_run.sql(
             f"""select distinct function from slices join stacks using (stack_id)
