@@ -188,6 +188,11 @@ class Profiler:
         return self._recorded_steps
 
     @property
+    def has_written(self) -> bool:
+        """Whether there is a log, whole or not."""
+        return self._log is not None
+
+    @property
     def is_recording(self) -> bool:
         """Whether what happens now is recorded: the profiler runs and its schedule has a window open."""
         return self._window is not None
@@ -253,7 +258,7 @@ class Profiler:
         if not self._has_schedule and (self._recorded_steps > _MANY_STEPS or log.written > _MANY_ROWS):
             self._say_once(
                 f"more than {_MANY_STEPS} steps or {_MANY_ROWS:,} events are recorded; "
-                "schedule=laptime.schedule(wait=…, active=5) records a few steps"
+                "schedule=laptime.schedule(wait=5, active=5) or --wait 5 --active 5 records a few"
             )
 
     def _close_window(self, *, cut: bool) -> None:
