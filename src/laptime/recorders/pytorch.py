@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from typing import Protocol, cast
 
 from laptime.recorders.backends import LoaderProbe, Window
@@ -12,6 +11,8 @@ from laptime.recorders.event_log import EventLog
 from laptime.recorders.options import Options
 from laptime.recorders.pytorch_activities import chosen_activities
 from laptime.recorders.pytorch_export import write_trace
+from laptime.recorders.pytorch_modules import ModuleScopes
+from laptime.recorders.pytorch_ranges import Range, cheap_ranges, full_ranges
 
 IMPORTER = "pytorch_kineto"
 
@@ -29,10 +30,6 @@ class _ProfileClass(Protocol):
     def __call__(self, **arguments: object) -> KinetoProfile: ...
 
 
-class _RecordFunction(Protocol):
-    def __call__(self, name: str) -> AbstractContextManager[object]: ...
-
-
 class PyTorchBackend:
     """Records by torch.profiler."""
 
@@ -41,10 +38,11 @@ class PyTorchBackend:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._record_function: _RecordFunction = importlib.import_module("torch.autograd.profiler").record_function
+        self._record_function = full_ranges()
+        self._modules = ModuleScopes(cheap_ranges())
         self._prepared: KinetoProfile | None = None
         self._running: KinetoProfile | None = None
-        self._step: AbstractContextManager[object] | None = None
+        self._step: Range | None = None
 
     def version(self) -> str | None:
         """torch.__version__."""
@@ -62,9 +60,11 @@ class PyTorchBackend:
         self._running, self._prepared = self._prepared, None
         if self._running is not None:
             self._running.start_trace()
+            self._modules.install()
 
     def stop(self, window: Window) -> None:
         """Ends recording and writes the trace of the window."""
+        self._modules.remove()
         self._close_mark()
         running, self._running = self._running, None
         if running is None:
@@ -82,6 +82,7 @@ class PyTorchBackend:
 
     def end_step(self, number: int) -> None:
         """Ends the mark."""
+        self._modules.end_open()
         self._close_mark()
 
     def open_scope(self, name: str) -> object:
@@ -92,7 +93,7 @@ class PyTorchBackend:
 
     def close_scope(self, token: object) -> None:
         """Ends a range."""
-        cast("AbstractContextManager[object]", token).__exit__(None, None, None)
+        cast("Range", token).__exit__(None, None, None)
 
     def watch(self, loader: Iterable[object], log: EventLog) -> LoaderProbe | None:
         """What looks inside a torch DataLoader."""
