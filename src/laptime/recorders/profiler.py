@@ -138,14 +138,16 @@ class Profiler:
 
     def finish(self, *, cut: bool) -> None:
         """Ends recording; `cut` where training ends in the middle of a step."""
-        with crashes.uninterrupted():
-            if not self._running:
-                return
-            self._running = False
-            self._guarded(lambda: self._close_window(cut=cut))
-            if self._log is not None:
-                self._guarded(self._log.close)
-            _recording_now.clear()
+        if not self._running:
+            return
+        try:
+            with crashes.uninterrupted():
+                self._running = False
+                self._guarded(lambda: self._close_window(cut=cut))
+                if self._log is not None:
+                    self._guarded(self._log.close)
+                _recording_now.clear()
+        finally:  # an interrupt that came meanwhile is raised by now
             crashes.forget(self)
 
     def disown(self) -> None:
