@@ -6,7 +6,6 @@ from which the importer tells the module.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import threading
 import warnings
@@ -44,12 +43,10 @@ class ModulePaths:
         return self._known[id(module)][1]
 
     def _learn(self, root: Module, path: str) -> None:
+        for number in [number for number, (ref, _) in self._known.items() if ref() is None]:
+            del self._known[number]
         for name, module in root.named_modules():
-            forget = functools.partial(self._forget, id(module))
-            self._known[id(module)] = (weakref.ref(module, forget), f"{path}.{name}" if name else path)
-
-    def _forget(self, number: int, gone: object) -> None:
-        self._known.pop(number, None)
+            self._known[id(module)] = (weakref.ref(module), f"{path}.{name}" if name else path)
 
 
 class _Calls(threading.local):
