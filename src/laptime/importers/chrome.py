@@ -14,7 +14,7 @@ from laptime.importers.decoders import Decoders
 from laptime.importers.event_cap import warn_of_cap
 from laptime.importers.event_lists import read_events
 from laptime.importers.feeding import Feeder
-from laptime.importers.kineto_modules import fit_backward_ranges
+from laptime.importers.kineto_modules import add_backward_ranges
 from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
 from laptime.model.builder import TraceBuilder
@@ -90,7 +90,7 @@ class TorchKineto(ChromeJson):
         )
 
     def _mend(self, builder: TraceBuilder) -> None:
-        fit_backward_ranges(builder)
+        add_backward_ranges(builder)
 
 
 _SWITCHES = ("record_shapes", "with_stack", "profile_memory", "with_modules", "with_flops")

@@ -36,10 +36,6 @@ class Rows:
         """Whether there is such a column, and any row."""
         return name in self._parts and self.count > 0
 
-    def replace(self, name: str, column: Column) -> None:
-        """Gives a whole column other values."""
-        self._parts[name] = [column.astype(self._columns[name][0], copy=False)]
-
     def take(self, name: str) -> Column:
         """The whole column; the rows give it away, so that it exists only once."""
         parts = self._parts.pop(name)

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from typing import Protocol, cast
 
 from laptime.recorders.backends import LoaderProbe, Window
-from laptime.recorders.event_log import EventLog
+from laptime.recorders.event_log import EventLog, now
 from laptime.recorders.options import Options
 from laptime.recorders.pytorch_activities import chosen_activities
 from laptime.recorders.pytorch_export import write_trace
+from laptime.recorders.pytorch_loader import DataLoader, DataLoaderProbe, Pipelines
 from laptime.recorders.pytorch_modules import ModuleScopes
 from laptime.recorders.pytorch_ranges import Range, cheap_ranges, full_ranges
 
@@ -40,6 +41,7 @@ class PyTorchBackend:
         self._options = options
         self._record_function = full_ranges()
         self._modules = ModuleScopes(cheap_ranges())
+        self._pipelines = Pipelines()
         self._prepared: KinetoProfile | None = None
         self._running: KinetoProfile | None = None
         self._step: Range | None = None
@@ -56,6 +58,7 @@ class PyTorchBackend:
 
     def start(self, window: Window) -> None:
         """Begins to record."""
+        self._pipelines.since = now()
         self.prepare()
         self._running, self._prepared = self._prepared, None
         if self._running is not None:
@@ -66,6 +69,7 @@ class PyTorchBackend:
         """Ends recording and writes the trace of the window."""
         self._modules.remove()
         self._close_mark()
+        self._pipelines.collect(window.log)
         running, self._running = self._running, None
         if running is None:
             return
@@ -96,8 +100,9 @@ class PyTorchBackend:
         cast("Range", token).__exit__(None, None, None)
 
     def watch(self, loader: Iterable[object], log: EventLog) -> LoaderProbe | None:
-        """What looks inside a torch DataLoader."""
-        return None
+        """What looks inside a torch DataLoader; other loaders are watched from outside."""
+        kind: type = importlib.import_module("torch.utils.data").DataLoader
+        return DataLoaderProbe(self._pipelines, cast("DataLoader", loader), log) if isinstance(loader, kind) else None
 
     def _close_mark(self) -> None:
         step, self._step = self._step, None

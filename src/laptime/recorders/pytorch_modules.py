@@ -1,21 +1,19 @@
-"""Ranges of modules: each forward call by global hooks, each backward pass by hooks on the graph's nodes.
+"""Ranges of the forward calls of modules, by torch's global hooks, which change nothing of what a module gets or gives.
 
-Neither changes what a module gets or returns. Full backward hooks of torch would: they wrap the outputs, which breaks
-operations in place.
+The backward pass of a module needs no hooks: torch.profiler links each node of it to the operator of the forward pass,
+from which the importer tells the module.
 """
 
 from __future__ import annotations
 
-import functools
 import importlib
 import threading
 import warnings
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Protocol, cast
 
-from laptime.recorders.pytorch_backward import BackwardRanges, Node
 from laptime.recorders.pytorch_ranges import MODULE, MakesRange, Range
 
 
@@ -23,7 +21,6 @@ class Module(Protocol):
     """What is used of torch.nn.Module."""
 
     def named_modules(self) -> Iterable[tuple[str, Module]]: ...
-    def named_children(self) -> Iterable[tuple[str, Module]]: ...
 
 
 class _Handle(Protocol):
@@ -46,12 +43,10 @@ class ModulePaths:
         return self._known[id(module)][1]
 
     def _learn(self, root: Module, path: str) -> None:
+        for number in [number for number, (ref, _) in self._known.items() if ref() is None]:
+            del self._known[number]
         for name, module in root.named_modules():
-            forget = functools.partial(self._forget, id(module))
-            self._known[id(module)] = (weakref.ref(module, forget), f"{path}.{name}" if name else path)
-
-    def _forget(self, number: int, gone: object) -> None:
-        self._known.pop(number, None)
+            self._known[id(module)] = (weakref.ref(module), f"{path}.{name}" if name else path)
 
 
 class _Calls(threading.local):
@@ -68,32 +63,28 @@ class ModuleScopes:
         self._make_range = make_range
         self._paths = ModulePaths()
         self._calls = _Calls()
-        self._backward = BackwardRanges(make_range)
         self._handles: list[_Handle] = []
-        self._is_compiling = _compiling_test()
+        self._is_compiling = compiling_test()
 
     def install(self) -> None:
         """Begins to mark."""
         hooks: ModuleType = importlib.import_module("torch.nn.modules.module")
         warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global hooks")
-        self._backward.is_on = True
         self._handles = [
             hooks.register_module_forward_pre_hook(self._enter),
             hooks.register_module_forward_hook(self._leave, always_call=True),
         ]
 
     def remove(self) -> None:
-        """Ends marking; open ranges end."""
+        """Ends marking; open ranges of the calling thread end."""
         for handle in self._handles:
             handle.remove()
         self._handles = []
-        self._backward.is_on = False
         self.end_open()
 
     def end_open(self) -> None:
-        """Ends ranges that an exception left open in the calling thread, and those of the backward pass."""
+        """Ends ranges that an exception left open in the calling thread."""
         self._close(0)
-        self._backward.end_open()
 
     def _enter(self, module: Module, inputs: object) -> None:
         if self._is_compiling():
@@ -108,14 +99,12 @@ class ModuleScopes:
         if self._is_compiling():
             return
         calls = self._calls.open
-        place = next((at for at in range(len(calls) - 1, -1, -1) if calls[at][0] is module), None)
-        if place is None:  # installed inside its forward
+        if calls and calls[-1][0] is module:
+            calls.pop()[2].__exit__(None, None, None)
             return
-        chain = tuple(path for _, path, _ in calls[: place + 1])
-        self._close(place)
-        node = _node_of(output)
-        if node is not None:
-            self._backward.follow(node, chain, is_leaf=not any(True for _ in module.named_children()))
+        place = next((at for at in range(len(calls) - 1, -1, -1) if calls[at][0] is module), None)
+        if place is not None:  # None: the hooks were installed inside its forward
+            self._close(place)
 
     def _close(self, place: int) -> None:
         calls = self._calls.open
@@ -123,21 +112,7 @@ class ModuleScopes:
             calls.pop()[2].__exit__(None, None, None)
 
 
-class _Test(Protocol):
-    def __call__(self) -> bool: ...
-
-
-def _compiling_test() -> _Test:
-    """torch.compiler.is_compiling, which torch 2.1 and 2.2 have elsewhere."""
-    compiler = importlib.import_module("torch.compiler")
-    found = getattr(compiler, "is_compiling", None)
-    return cast("_Test", found or importlib.import_module("torch._utils").is_compiling)
-
-
-def _node_of(output: object) -> Node | None:
-    """The graph's node that made a module's output, of the first tensor in it."""
-    if isinstance(output, Mapping):
-        output = tuple(output.values())
-    if isinstance(output, (list, tuple)):
-        return next((node for each in output if (node := _node_of(each)) is not None), None)
-    return cast("Node | None", getattr(output, "grad_fn", None))
+def compiling_test() -> Callable[[], bool]:
+    """torch.compiler.is_compiling, which torch before 2.3 has elsewhere."""
+    found = getattr(importlib.import_module("torch.compiler"), "is_compiling", None)
+    return cast("Callable[[], bool]", found or importlib.import_module("torch._utils").is_compiling)

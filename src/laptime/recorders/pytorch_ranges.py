@@ -10,8 +10,6 @@ MODULE = "module: "
 """Begins the names of ranges of modules; laptime's importer knows them by it."""
 FUNCTION = "function: "
 """Begins the names of ranges of functions and tensor methods."""
-BACKWARD = " (backward)"
-"""Ends the names of ranges of a module's backward pass."""
 
 Range = AbstractContextManager[object]
 
