@@ -17,10 +17,10 @@ from laptime.errors import LaptimeError
 from laptime.importers.decoders import Decoders
 from laptime.importers.laptime_folders import FORMAT, SUFFIX, recording_of
 from laptime.importers.laptime_log import Begin, End, Fact, File, Log, Note, StartUp, read_log
-from laptime.importers.laptime_rows import add_rows, given_steps
+from laptime.importers.laptime_rows import add_rows, given_steps, shifted, with_points
 from laptime.importers.progress import Progress, silent
 from laptime.importers.sources import Source, sources_beside
-from laptime.model.builder import TraceBuilder
+from laptime.model.builder import GivenStep, TraceBuilder
 from laptime.model.joining import Joiner, first_time
 
 _FIRST_LINE = re.compile(rb'^\{"laptime":\s*\d')
@@ -72,7 +72,7 @@ class LaptimeRecording:
             parts.join_window(window, source.path.parent, files)
         _add_facts(log, parts, builder)
         add_rows(log, windows, parts.main_track, builder)
-        builder.steps = given_steps(log, windows, builder) or parts.steps
+        builder.steps = with_points(given_steps(log, windows), parts.points) or parts.steps
         _warn(log, windows, builder)
         progress(1, 1)
 
@@ -99,6 +99,8 @@ class _Parts:
         self.facts: dict[str, object] = {}
         self.steps = builder.steps
         self.main_track: int | None = None
+        self.points: list[GivenStep] = []
+        """Steps as the files tell them, in Unix time: for where passes begin and end."""
 
     def join_window(self, window: Window, folder: Path, files: Sequence[Path]) -> None:
         """All files of a window."""
@@ -131,6 +133,7 @@ class _Parts:
             if part.main_track is not None and self.main_track is None:
                 self.main_track = int(joined.tracks[part.main_track])
             self._take_facts(part, shift)
+            self.points += [shifted(step, shift) for step in part.steps]
             part.spool.discard()
 
     def _take_facts(self, part: TraceBuilder, shift_ns: int) -> None:
