@@ -9,7 +9,8 @@ from typing import cast
 
 from laptime.recorders.backends import LoaderProbe, Window
 from laptime.recorders.event_log import EventLog
-from laptime.recorders.mindspore_profile import ASCEND, WindowProfile, device_target, start_profile, taken_folder
+from laptime.recorders.mindspore_arguments import ASCEND
+from laptime.recorders.mindspore_profile import WindowProfile, device_target, start_profile, taken_folder
 from laptime.recorders.options import Options
 
 _IMPORTERS = {ASCEND: "ascend_output"}
@@ -57,7 +58,8 @@ class MindSporeBackend:
         """Steps are in the log."""
 
     def end_step(self, number: int) -> None:
-        """Steps are in the log; chips get MindSpore's own marks as well."""
+        """Steps are in the log; what a step called has run before it ends. Chips get MindSpore's own marks as well."""
+        finish_pending()
         if self._running is not None:
             self._running.next_step()
 

@@ -1,6 +1,6 @@
 """Which arguments MindSpore's profiler gets: ours by its names, and the names that older releases and guides use.
 
-`mindspore.profiler.profile` takes some arguments itself and others by `_ExperimentalConfig`; which, its signature tells.
+`mindspore.profiler.profile` takes some arguments itself and others by `_ExperimentalConfig`: its signature tells which.
 """
 
 from __future__ import annotations
