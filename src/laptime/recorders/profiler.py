@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from laptime._version import __version__
 from laptime.recorders import analysing, crashes, schedules
-from laptime.recorders.backends import Backend, LoaderProbe, framework_name, make_backend
+from laptime.recorders.backends import Backend, LoaderProbe, TrainingFailed, framework_name, make_backend
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.options import Options, activities_of, formats_of
 from laptime.recorders.ranks import rank_and_world
@@ -142,11 +142,13 @@ class Profiler:
             if not self._running:
                 return
             self._running = False
-            self._guarded(lambda: self._close_window(cut=cut))
-            if self._log is not None:
-                self._guarded(self._log.close)
-            _recording_now.clear()
-            crashes.forget(self)
+            try:
+                self._guarded(lambda: self._close_window(cut=cut), lets_through=not cut)
+            finally:
+                if self._log is not None:
+                    self._guarded(self._log.close)
+                _recording_now.clear()
+                crashes.forget(self)
 
     def disown(self) -> None:
         """In a forked child: what the parent records is none of its business. It may start again, for itself."""
@@ -318,14 +320,22 @@ class Profiler:
 
     # ---- failures ----
 
-    def _guarded(self, act: Callable[[], object]) -> None:
-        """Runs a part of recording; what fails is told once and ends recording, not training."""
+    def _guarded(self, act: Callable[[], object], *, lets_through: bool = True) -> None:
+        """Runs a part of recording; what fails is told once and ends recording, not training.
+
+        Only what training itself did wrong goes on to it, unless training ends with another exception already.
+        """
+        failed: TrainingFailed | None = None
         with self._lock, crashes.Whole():
             try:
                 act()
+            except TrainingFailed as error:
+                failed = error
             except Exception as error:
                 self._say_once(f"recording stopped, training goes on: {_words(error)}")
                 self._give_up()
+        if failed is not None and lets_through:
+            raise failed.error
 
     def _give_up(self) -> None:
         window, self._window = self._window, None
