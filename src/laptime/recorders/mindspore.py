@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable, Iterable
-from typing import cast
+from collections.abc import Iterable
+from typing import Protocol, cast
 
-from laptime.recorders.backends import LoaderProbe, Window
+from laptime.recorders.backends import LoaderProbe, TrainingFailed, Window
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.mindspore_arguments import ASCEND
 from laptime.recorders.mindspore_profile import WindowProfile, device_target, start_profile, taken_folder
@@ -45,14 +45,16 @@ class MindSporeBackend:
 
     def stop(self, window: Window) -> None:
         """Ends recording and tells of the window's folder."""
-        running, self._running = self._running, None
-        with self._closing:
-            if running is not None:
-                running.end()
-        self._closing = contextlib.ExitStack()
-        path = window.path("mindspore")
-        if any(path.rglob("*")):
-            window.add_file(path, _IMPORTERS.get(device_target(), _IMPORTER_OF_OTHERS))
+        try:
+            finish_pending()
+        finally:
+            running, self._running = self._running, None
+            with self._closing:
+                if running is not None:
+                    running.end()
+            path = window.path("mindspore")
+            if any(path.rglob("*")):
+                window.add_file(path, _IMPORTERS.get(device_target(), _IMPORTER_OF_OTHERS))
 
     def begin_step(self, number: int) -> None:
         """Steps are in the log."""
@@ -76,12 +78,28 @@ class MindSporeBackend:
 
 
 def finish_pending() -> None:
-    """Waits until operators that were called have run: in PyNative mode they are called ahead of time."""
+    """Waits until operators that were called have run: in PyNative mode they are called ahead of time.
+
+    Raises TrainingFailed where one of them failed; MindSpore tells that only once.
+    """
+    executor = _executor()
+    if executor is None:
+        return
+    try:
+        executor.sync()
+    except Exception as error:
+        raise TrainingFailed(error) from error
+
+
+class _Executor(Protocol):
+    def sync(self) -> None: ...
+
+
+def _executor() -> _Executor | None:
     for module in ("mindspore.graph.api", "mindspore.common.api"):
         with contextlib.suppress(ImportError, AttributeError):
-            executor = importlib.import_module(module)._pynative_executor
-            cast("Callable[[], None]", executor.sync)()
-            return
+            return cast("_Executor", importlib.import_module(module)._pynative_executor)
+    return None
 
 
 def backend(options: Options) -> MindSporeBackend:
