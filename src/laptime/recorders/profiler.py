@@ -223,6 +223,8 @@ class Profiler:
             self._close_window(cut=False)
         elif action == schedules.WARMUP:
             self._ready_backend().prepare()
+        elif self._backend is None and framework_name(self._framework) != "python":
+            self._ready_backend()  # some must be there before training makes its data loader
 
     def _open_window(self) -> OpenWindow:
         log, backend = self._ready_log(), self._ready_backend()
@@ -230,6 +232,8 @@ class Profiler:
         with crashes.uninterrupted():
             try:
                 self._window = self._opened(log, backend)
+            except TrainingFailed:
+                raise
             except Exception as error:
                 if backend.name == "python":
                     raise
