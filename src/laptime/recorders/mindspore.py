@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Protocol, cast
 
+from laptime.recorders import mindspore_minddata as minddata
 from laptime.recorders.backends import LoaderProbe, TrainingFailed, Window
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.mindspore_arguments import ASCEND
+from laptime.recorders.mindspore_hooks import Hooks
 from laptime.recorders.mindspore_profile import WindowProfile, device_target, start_profile, taken_folder
 from laptime.recorders.options import Options
 
@@ -28,6 +31,9 @@ class MindSporeBackend:
         self._mindspore = importlib.import_module("mindspore")
         self._closing = contextlib.ExitStack()
         self._running: WindowProfile | None = None
+        self._hooks: Hooks | None = None
+        self._told: set[str] = set()
+        self._prepare_monitor()
 
     def version(self) -> str | None:
         """mindspore.__version__."""
@@ -36,18 +42,26 @@ class MindSporeBackend:
     def prepare(self) -> None:
         """The profiler is imported before a window begins."""
         importlib.import_module("mindspore.profiler")
+        self._prepare_monitor()
 
     def start(self, window: Window) -> None:
         """Begins to record; what is still being executed ends before."""
         finish_pending()
         folder = self._closing.enter_context(taken_folder(window.path("mindspore")))
         self._running = start_profile(self._options, folder)
+        self._start_monitor(window)
+        self._hooks = Hooks(window.log, self._options.with_backtrace)
+        self._hooks.install()
 
     def stop(self, window: Window) -> None:
         """Ends recording and tells of the window's folder."""
+        hooks, self._hooks = self._hooks, None
+        if hooks is not None:
+            hooks.remove()
         try:
             finish_pending()
         finally:
+            self._stop_monitor(window)
             running, self._running = self._running, None
             with self._closing:
                 if running is not None:
@@ -73,8 +87,83 @@ class MindSporeBackend:
         """Scopes are in the log."""
 
     def watch(self, loader: Iterable[object], log: EventLog) -> LoaderProbe | None:
-        """A dataset's queues are in the window's folder; waits are measured outside."""
-        return None
+        """A dataset's queues are in the window's folder; the wait for a batch is measured from outside, once."""
+        module = sys.modules.get("mindspore.dataset")
+        iterators = sys.modules.get("mindspore.dataset.engine.iterators")
+        if module is None or iterators is None or not isinstance(loader, (module.Dataset, iterators.Iterator)):
+            return None
+        return DatasetProbe(self)
+
+    @property
+    def hooks(self) -> Hooks | None:
+        """What measures in the window that is open."""
+        return self._hooks
+
+    # ---- the dataset engine's monitor ----
+
+    def _interval_ms(self) -> int | None:
+        interval = self._options.extra.get("monitor_sampling_interval")
+        return interval if isinstance(interval, int) else None
+
+    def _prepare_monitor(self) -> None:
+        if self._options.extra.get("data_process", True):
+            with contextlib.suppress(Exception):  # told when a window begins
+                minddata.monitor.prepare(self._interval_ms())
+
+    def _start_monitor(self, window: Window) -> None:
+        if not self._options.extra.get("data_process", True):
+            return
+        try:
+            looks = minddata.monitor.start(self._interval_ms())
+        except Exception as error:
+            return self._tell(window, f"the dataset engine's monitor did not start: {error}")
+        if not looks:
+            self._tell(window, "queues of a dataset are recorded in the first window only of an iteration")
+
+    def _stop_monitor(self, window: Window) -> None:
+        path = window.path("mindspore-data")
+        used = minddata.datasets_are_used()
+        try:
+            looked, wrote = minddata.monitor.state == minddata.RUNNING, minddata.monitor.stop(path)
+        except Exception as error:
+            return self._tell(window, f"the dataset engine's monitor wrote nothing: {error}")
+        if wrote:
+            window.add_file(path, "mindinsight")
+        elif looked and used:
+            self._tell(window, "the dataset was iterated before laptime.Profiler started: its queues are not recorded")
+
+    def _tell(self, window: Window, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            window.log.add("note", text)
+
+
+class DatasetProbe:
+    """Says when a wait is measured from outside, so that it is not measured twice."""
+
+    def __init__(self, backend: MindSporeBackend) -> None:
+        self._backend = backend
+
+    def iterate(self, loader: Iterable[object]) -> Iterator[object]:
+        """The dataset's own iterator."""
+        return iter(loader)
+
+    def before(self) -> None:
+        """Training asks for a batch."""
+        self._mark(watched=True)
+
+    def after(self, batch: object) -> object:
+        """It has got it."""
+        self._mark(watched=False)
+        return batch
+
+    def close(self) -> None:
+        """There is no further one."""
+        self._mark(watched=False)
+
+    def _mark(self, *, watched: bool) -> None:
+        if self._backend.hooks is not None:
+            self._backend.hooks.watched = watched
 
 
 def finish_pending() -> None:
