@@ -18,9 +18,10 @@ from laptime.importers.decoders import Decoders
 from laptime.importers.laptime_folders import FORMAT, SUFFIX, recording_of
 from laptime.importers.laptime_log import Begin, End, Fact, File, Log, Note, StartUp, read_log
 from laptime.importers.laptime_rows import add_rows, given_steps
+from laptime.importers.laptime_steps import follow, with_points
 from laptime.importers.progress import Progress, silent
 from laptime.importers.sources import Source, sources_beside
-from laptime.model.builder import TraceBuilder
+from laptime.model.builder import GivenStep, TraceBuilder
 from laptime.model.joining import Joiner, first_time
 
 _FIRST_LINE = re.compile(rb'^\{"laptime":\s*\d')
@@ -72,7 +73,7 @@ class LaptimeRecording:
             parts.join_window(window, source.path.parent, files)
         _add_facts(log, parts, builder)
         add_rows(log, windows, parts.main_track, builder)
-        builder.steps = given_steps(log, windows, builder) or parts.steps
+        builder.steps = with_points(given_steps(log, windows, builder), parts.steps) or parts.steps
         _warn(log, windows, builder)
         progress(1, 1)
 
@@ -97,7 +98,7 @@ class _Parts:
         self._builder, self._importers, self._decoders = builder, importers, decoders
         self._joiner = Joiner(builder)
         self.facts: dict[str, object] = {}
-        self.steps = builder.steps
+        self.steps: list[GivenStep] = []
         self.main_track: int | None = None
 
     def join_window(self, window: Window, folder: Path, files: Sequence[Path]) -> None:
@@ -130,6 +131,7 @@ class _Parts:
             joined = self._joiner.join(part, shift_ns=shift)
             if part.main_track is not None and self.main_track is None:
                 self.main_track = int(joined.tracks[part.main_track])
+            self.steps = follow(self.steps, part.steps, shift_ns=shift, window=window.number)
             self._take_facts(part, shift)
             part.spool.discard()
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, cast
 
 from laptime.recorders import mindspore_minddata as minddata
 from laptime.recorders.backends import LoaderProbe, TrainingFailed, Window
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.mindspore_arguments import ASCEND
-from laptime.recorders.mindspore_hooks import Hooks
+from laptime.recorders.mindspore_callback import make_callback
+from laptime.recorders.mindspore_hooks import Hooks, executors
 from laptime.recorders.mindspore_profile import WindowProfile, device_target, start_profile, taken_folder
 from laptime.recorders.options import Options
 
 _IMPORTERS = {ASCEND: "ascend_output"}
 _IMPORTER_OF_OTHERS = "mindspore_cpu"
+_SUNK = {
+    True: "the schedule counts calls, and each is shown as one step (sink_size=1 tells them apart)",
+    False: "steps are told from the operators (sink_size=1 marks them)",
+}
 
 
 class MindSporeBackend:
@@ -94,6 +99,17 @@ class MindSporeBackend:
             return None
         return DatasetProbe(self)
 
+    def callback(self, step: Callable[[], None], *, counts_calls: bool) -> object:
+        """For `Model.train(callbacks=[...])`; calls of several steps are steps where a schedule counts them alone."""
+
+        def sunk(steps: int) -> bool:
+            if "sink" not in self._told:
+                self._told.add("sink")
+                print(f"laptime: data sink runs {steps} steps in one call; {_SUNK[counts_calls]}", file=sys.stderr)
+            return counts_calls
+
+        return make_callback(step, sunk)
+
     @property
     def hooks(self) -> Hooks | None:
         """What measures in the window that is open."""
@@ -128,7 +144,7 @@ class MindSporeBackend:
         except Exception as error:
             return self._tell(window, f"the dataset engine's monitor wrote nothing: {error}")
         if wrote:
-            window.add_file(path, "mindinsight")
+            window.add_file(path, "minddata")
         elif looked and used:
             self._tell(window, "the dataset was iterated before laptime.Profiler started: its queues are not recorded")
 
@@ -185,9 +201,8 @@ class _Executor(Protocol):
 
 
 def _executor() -> _Executor | None:
-    for module in ("mindspore.graph.api", "mindspore.common.api"):
-        with contextlib.suppress(ImportError, AttributeError):
-            return cast("_Executor", importlib.import_module(module)._pynative_executor)
+    with contextlib.suppress(ImportError, AttributeError):
+        return cast("_Executor", importlib.import_module(executors())._pynative_executor)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Names of cells as scopes: where a cell sits in the outermost one that is called, `encoder.layer1.forward`."""
+"""Names of cells as scopes: from the outermost one that is called, `Net.encoder.layer1.forward`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class CellNames:
         kind = type(cell).__name__
         if isinstance(cell, self._optimizer):
             return f"Optimizer.step#{kind}"
-        places = self._places(self._open[0])
-        place = places.get(id(cell), "") or kind
+        outermost = self._open[0]
+        inner = self._places(outermost).get(id(cell), "")
+        place = f"{type(outermost).__name__}.{inner}" if inner else kind
         return place if _trains(cell, self._optimizer) else f"{place}.forward"
 
     def leave(self, cell: object) -> None:

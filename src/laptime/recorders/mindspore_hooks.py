@@ -6,8 +6,10 @@ calls that wait for results, such as asnumpy, with the line of the call. Only ca
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
+import importlib.util
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,20 +17,23 @@ from typing import cast
 
 from laptime.recorders.event_log import EventLog, now
 from laptime.recorders.mindspore_cells import CellNames
+from laptime.recorders.patching import Patches
 from laptime.recorders.stacks import call_stack
 
 Function = Callable[..., object]
 _SYNCS = ("asnumpy", "numpy", "item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__array__")
 _LEAST_COMPILE_NS = 1_000_000
 """Shorter calls of compile find a graph that is compiled already."""
-_MODULES_OF_EXECUTORS = ("mindspore.graph.api", "mindspore.common.api")
+_SEEN = "_laptime_seen"
+_FIRST, _LATER = ("data loader starts", "host_other"), ("next batch", "data")
 
 
-@dataclass
-class _Replaced:
-    owner: type
-    name: str
-    original: object
+def executors() -> str:
+    """The module of MindSpore's executors, which moved in 2.8."""
+    return next((name for name in _EXECUTORS if importlib.util.find_spec(name) is not None), _EXECUTORS[-1])
+
+
+_EXECUTORS = ("mindspore.graph.api", "mindspore.common.api")
 
 
 @dataclass
@@ -41,7 +46,7 @@ class Hooks:
     """Whether a wait is measured from outside at the moment."""
     _thread: int = field(default_factory=threading.get_ident)
     _native_thread: int = field(default_factory=threading.get_native_id)
-    _replaced: list[_Replaced] = field(default_factory=list)
+    _patches: Patches = field(default_factory=Patches)
     _names: CellNames = field(default_factory=CellNames)
     _inside_sync: bool = False
     _compiling: bool = False
@@ -52,31 +57,24 @@ class Hooks:
         self._wrap("mindspore.dataset.engine.iterators", "Iterator", "__next__", self._next)
         for name in _SYNCS:
             self._wrap("mindspore", "Tensor", name, functools.partial(self._sync, name))
-        for module in _MODULES_OF_EXECUTORS:
-            self._wrap(module, "_CellGraphExecutor", "compile", self._compile)
-            self._wrap(module, "_JitExecutor", "compile", self._compile)
-            self._wrap(module, "_PyNativeExecutor", "grad", functools.partial(self._scope, "backward"))
-            if self._replaced and self._replaced[-1].name == "grad":
-                break
+        module = executors()
+        self._wrap(module, "_CellGraphExecutor", "compile", self._compile)
+        self._wrap(module, "_JitExecutor", "compile", self._compile)
+        self._wrap(module, "_PyNativeExecutor", "grad", functools.partial(self._scope, "backward"))
 
     def remove(self) -> None:
         """Puts everything back."""
-        for each in reversed(self._replaced):
-            if isinstance(each.original, _Inherited):
-                delattr(each.owner, each.name)
-            else:
-                setattr(each.owner, each.name, each.original)
-        self._replaced.clear()
+        self._patches.undo()
 
     def _wrap(self, module: str, kind: str, name: str, wrapper: Callable[[Function], Function]) -> None:
         """Replaces a method; one that the release does not have is left out."""
-        try:
-            owner = getattr(importlib.import_module(module), kind)
-            found = cast("Function", getattr(owner, name))
-        except (ImportError, AttributeError):
-            return
-        self._replaced.append(_Replaced(owner, name, owner.__dict__.get(name, _Inherited())))
-        setattr(owner, name, functools.wraps(found)(wrapper(found)))
+
+        def made(found: object) -> object:
+            method = cast("Function", found)
+            return functools.wraps(method)(wrapper(method))
+
+        with contextlib.suppress(ImportError, AttributeError):
+            self._patches.replace(getattr(importlib.import_module(module), kind), name, made)
 
     def _is_ours(self) -> bool:
         return threading.get_ident() == self._thread and not self._compiling
@@ -123,7 +121,7 @@ class Hooks:
                 self._compiling = False
                 if now() - start >= _LEAST_COMPILE_NS:
                     what = args[0] if args and not isinstance(args[0], str) else getattr(executor, "fn", executor)
-                    self._add(f"compile {getattr(what, '__name__', type(what).__name__)}", "compile", start)
+                    self._add(f"compile {getattr(what, '__qualname__', type(what).__name__)}", "compile", start)
 
         return compile
 
@@ -155,11 +153,3 @@ class Hooks:
                 self._add(f"Tensor.{name}", "sync", start)
 
         return sync
-
-
-class _Inherited:
-    """Stands for a method that the class itself did not have."""
-
-
-_SEEN = "_laptime_seen"
-_FIRST, _LATER = ("data loader starts", "host_other"), ("next batch", "data")

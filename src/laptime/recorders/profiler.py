@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from laptime._version import __version__
 from laptime.recorders import analysing, crashes, schedules
@@ -193,6 +193,16 @@ class Profiler:
     def has_written(self) -> bool:
         """Whether there is a log, whole or not."""
         return self._log is not None
+
+    def callback(self) -> object:
+        """A callback for the framework's own training loop that ends a step after each batch: MindSpore's Model.train.
+
+        Raises TypeError for frameworks that have none.
+        """
+        maker = getattr(self._ready_backend(), "callback", None)
+        if maker is None:
+            raise TypeError(f"{self._ready_backend().name} has no training loop with callbacks: call step()")
+        return cast("Callable[..., object]", maker)(self.step, counts_calls=self._has_schedule)
 
     @property
     def is_recording(self) -> bool:
