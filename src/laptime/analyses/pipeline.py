@@ -38,7 +38,8 @@ def pipeline(trace: Trace) -> dict[str, object]:
     """`laptime pipeline` as the JSON contract names it."""
     queues = _queues(trace)
     table = trace.table("pipeline_ops").arrow().to_pylist()
-    bound = _recorded_waits(trace, queues) or _loader_waits(trace)
+    watched = _loader_waits(trace) if trace.meta.get("format") == "laptime" else None  # every batch of every window
+    bound = watched or _recorded_waits(trace, queues) or _loader_waits(trace)
     return {
         "schema_version": 1,
         "rank": trace.rank,
