@@ -17,6 +17,7 @@ from typing import Protocol, cast
 from laptime.recorders.backends import LoaderProbe, Window
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.options import Options
+from laptime.recorders.queues import QueueProbe
 
 
 class _Annotation(Protocol):
@@ -123,8 +124,8 @@ class JaxBackend:
         cast("_Annotation", token).__exit__(None, None, None)
 
     def watch(self, loader: Iterable[object], log: EventLog) -> LoaderProbe | None:
-        """JAX has no loader of its own."""
-        return None
+        """Of any iterator the queue it takes batches from, if it has one."""
+        return QueueProbe(loader, log)
 
     def _wait_for_devices(self) -> None:
         for array in self._jax.live_arrays():
