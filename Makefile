@@ -5,10 +5,10 @@ STAMP := .venv/.installed
 FUZZ_MUTATIONS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench fuzz lock clean
+.PHONY: help setup demo test test-frameworks check format bench fuzz lock clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## install what is locked, and laptime itself, into .venv
 
@@ -30,8 +30,12 @@ $(STAMP): requirements.lock pyproject.toml
 demo: $(STAMP)  ## explain an example recording
 	@$(BIN)/laptime report examples/ddp4-gloo
 
-test: $(STAMP)  ## run the tests
-	@$(BIN)/python -m pytest
+test: $(STAMP)  ## run the tests, but for those with the frameworks
+	@$(BIN)/python -m pytest -m 'not frameworks'
+
+test-frameworks: $(STAMP)  ## record with PyTorch, MegEngine, JAX and MindSpore, each in an environment of its own
+	@$(BIN)/python -m tests.environments
+	@$(BIN)/python -m pytest -m frameworks tests/recorders
 
 check: $(STAMP)  ## lint, format, types and import direction
 	@$(BIN)/ruff check .

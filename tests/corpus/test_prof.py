@@ -29,7 +29,7 @@ from laptime.cli.prof import parse_job
 from laptime.importers.opening import open_run
 from laptime.model.workspace import Workspace
 from tests.conftest import corpus_folder
-from tests.environments import environment
+from tests.environments import MINDINSIGHT, Unavailable, make
 
 pytestmark = pytest.mark.corpus
 _START_SECONDS = 60
@@ -180,7 +180,11 @@ class _Server:
 @pytest.fixture(scope="module")
 def mindinsight(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Server]:
     """MindInsight 2.3.1, started on what `prof` wrote."""
-    programs = environment("mindinsight-2.3.1", python="3.9") / "bin"
+    try:
+        make(MINDINSIGHT)
+    except Unavailable as reason:
+        pytest.skip(f"MindInsight cannot be installed: {reason}")
+    programs = MINDINSIGHT.python.parent
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

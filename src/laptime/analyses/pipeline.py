@@ -11,6 +11,7 @@ import numpy as np
 
 from laptime.analyses.budget import StepSpans
 from laptime.analyses.intervals import union
+from laptime.model.arrays import BoolArray
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import KIND_CODE, NULL
 
@@ -151,7 +152,7 @@ def _loader_waits(trace: Trace) -> Row | None:
         return None
     waits = union(trace.slices["start_ns"][data], trace.end_ns[data])
     inside = waits.within(spans.start, spans.end)
-    start = trace.slices["start_ns"][data]
+    start = trace.slices["start_ns"][data & ~_inside(trace, data)]
     batches = int(np.count_nonzero((start >= spans.start.min()) & (start < spans.end.max())))
     total = _steps_ns(trace)
     return {
@@ -162,6 +163,12 @@ def _loader_waits(trace: Trace) -> Row | None:
         "mean_wait_ns": (2 * int(inside.sum()) + batches) // (2 * batches) if batches else None,
         "first_wait_ns": None,
     }
+
+
+def _inside(trace: Trace, chosen: BoolArray) -> BoolArray:
+    """Whether the slice around each slice is one of the chosen: stages of a loader lie in the wait for its batch."""
+    parent = trace.slices["parent_id"]
+    return np.asarray((parent != NULL) & chosen[np.where(parent == NULL, 0, parent)])
 
 
 def _steps_ns(trace: Trace) -> int:
@@ -229,6 +236,7 @@ _ADVICE = {
     "map": "raise num_parallel_workers of map, use C++ transforms for Python ones, or python_multiprocessing=True",
     "batch": "raise prefetch_size (ds.config.set_prefetch_size) and num_parallel_workers of batch",
     "generator": "raise num_parallel_workers of GeneratorDataset, make the source faster, or convert it to MindRecord",
+    "dataloader": "raise num_workers of the DataLoader, or make the longest of fetch, transform and collate faster",
     "shuffle": "lower buffer_size of shuffle, or shuffle when reading (shuffle=True of the dataset)",
 }
 

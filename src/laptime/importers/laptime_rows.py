@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from laptime.importers.laptime_calls import add_call_stacks
 from laptime.importers.laptime_log import Counter, Log, PipelineOp, Queue, Slice, Stack, Step, Thread
 from laptime.model.builder import BASE_KIND_CODE, GivenStep, TraceBuilder
 from laptime.model.tracks import TrackKey
@@ -42,19 +43,20 @@ class _Clock:
 def add_rows(log: Log, windows: Sequence[Window], main_track: int | None, builder: TraceBuilder) -> None:
     """Adds slices, counters and the data pipeline. `main_track` is the training thread's, where a framework told it."""
     clock = _Clock(windows)
-    _add_slices(log, clock, main_track, builder)
+    tracks = _Tracks(log, main_track, builder)
+    add_call_stacks(log, clock.unix, tracks.code, builder)
+    _add_slices(log, clock, tracks, builder)
     _add_counters(log, clock, builder)
     _add_pipeline(log, clock, builder)
     builder.read += len(log.rows) + log.bad
     builder.drop("invalid_json", log.bad)
 
 
-def _add_slices(log: Log, clock: _Clock, main_track: int | None, builder: TraceBuilder) -> None:
+def _add_slices(log: Log, clock: _Clock, tracks: _Tracks, builder: TraceBuilder) -> None:
     slices = [row for row in log.of(Slice) if row.end_ns >= row.start_ns and row.kind in KINDS]
     odd = len(log.of(Slice)) - len(slices)
     builder.drop("invalid_json", odd)
     builder.warnings.add("invalid_json", "slices of the log with impossible times or kinds; dropped", odd)
-    tracks = _Tracks(log, main_track, builder)
     builder.main_track = tracks.main
     if not slices:
         return

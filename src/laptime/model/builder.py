@@ -169,6 +169,11 @@ class Warnings:
         if count:
             self.counts[code, message] += count
 
+    def forget(self, code: str) -> None:
+        """Takes back all warnings of a code."""
+        for key in [key for key in self.counts if key[0] == code]:
+            del self.counts[key]
+
     def as_rows(self) -> list[dict[str, object]]:
         """`{code, message, count}` each, in order of code."""
         return [

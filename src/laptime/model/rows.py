@@ -36,6 +36,10 @@ class Rows:
         """Whether there is such a column, and any row."""
         return name in self._parts and self.count > 0
 
+    def replace(self, name: str, column: Column) -> None:
+        """Gives a whole column other values."""
+        self._parts[name] = [column.astype(self._columns[name][0], copy=False)]
+
     def take(self, name: str) -> Column:
         """The whole column; the rows give it away, so that it exists only once."""
         parts = self._parts.pop(name)
@@ -44,6 +48,10 @@ class Rows:
     def joined(self, name: str) -> Column:
         """A copy of a whole column; the rows keep it."""
         return np.concatenate(self._parts[name]) if self._parts[name] else np.empty(0, self._columns[name][0])
+
+    def put(self, name: str, values: Column) -> None:
+        """Puts other values in place of a whole column."""
+        self._parts[name] = [values.astype(self._columns[name][0], copy=False)]
 
     def least(self, name: str, *, missing: int) -> int | None:
         """Least value of a column, `missing` aside; None where there is none."""
