@@ -35,7 +35,7 @@ class QueueProbe:
             self._queue = next(_queues(self._loader, self._iterator), None)
             if self._queue is None:
                 return
-            self._log.add("pipeline_op", 0, type(self._loader).__name__, _name(self._loader), None, None, _QUEUE)
+            self._log.add("pipeline_op", 0, "iterator", _name(self._loader), None, None, _QUEUE)
         try:
             size = self._queue.qsize()
         except (NotImplementedError, OSError):  # of processes on macOS; closed
