@@ -84,7 +84,9 @@ class JaxBackend:
 
     def start(self, window: Window) -> None:
         """Begins a trace in a folder that is gone again when the window ends."""
-        options = trace_options(self._profiler, self._options)
+        options, unknown = trace_options(self._profiler, self._options)
+        if unknown:
+            self._tell(window, f"jax.profiler has no option {', '.join(unknown)}; ignored")
         try:
             self._profiler.start_trace(str(_folder(window)), **options)
         except RuntimeError as error:  # one trace at a time
@@ -167,19 +169,19 @@ class JaxBackend:
             print(f"laptime: {text}", file=sys.stderr)
 
 
-def trace_options(profiler: object, options: Options) -> dict[str, object]:
-    """Arguments of start_trace; none where the installed JAX has no ProfileOptions."""
+def trace_options(profiler: object, options: Options) -> tuple[dict[str, object], list[str]]:
+    """Arguments of start_trace, and names of options that JAX has not; before 0.6 it has none."""
     make = getattr(profiler, "ProfileOptions", None)
     if make is None:
-        return {}
+        return {}, list(options.extra)
     chosen = make()
     chosen.python_tracer_level = int(options.with_backtrace)
     if not options.profile_device:
         _without_devices(chosen)
-    for name, value in options.extra.items():
-        if hasattr(chosen, name):
-            setattr(chosen, name, value)
-    return {"profiler_options": chosen}
+    known = {name: value for name, value in options.extra.items() if hasattr(chosen, name)}
+    for name, value in known.items():
+        setattr(chosen, name, value)
+    return {"profiler_options": chosen}, [name for name in options.extra if name not in known]
 
 
 def _without_devices(chosen: object) -> None:

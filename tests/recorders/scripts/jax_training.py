@@ -44,7 +44,7 @@ def train_step(params, x, y):
 def batches(count, pause=0.0, grow=0):
     for number in range(count):
         time.sleep(pause)
-        rows = 64 + grow * (number + 1)
+        rows = 1024 + grow * (number + 1)
         yield np.ones((rows, SIZE), np.float32), np.ones((rows, SIZE), np.float32)
 
 
