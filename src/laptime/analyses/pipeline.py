@@ -238,6 +238,7 @@ _ADVICE = {
     "batch": "raise prefetch_size (ds.config.set_prefetch_size) and num_parallel_workers of batch",
     "generator": "raise num_parallel_workers of GeneratorDataset, make the source faster, or convert it to MindRecord",
     "dataloader": "raise num_workers of the DataLoader, or make the longest of fetch, transform and collate faster",
+    "iterator": "prepare batches in more threads or processes, or make what prepares them faster",
     "shuffle": "lower buffer_size of shuffle, or shuffle when reading (shuffle=True of the dataset)",
 }
 

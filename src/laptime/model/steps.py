@@ -51,9 +51,14 @@ class Steps:
 
 
 def find_steps(slices: Assembled, names: list[str], warnings: Warnings, *, truncated: bool) -> Steps:
-    """Marked steps of the thread with most markers; without markers the whole cycles of what repeats."""
+    """Marked steps of the thread with most markers; without markers the whole cycles of what repeats.
+
+    A marker whose name has no number is none here: its source has told what is a step.
+    """
     kinds = slices.columns["kind"]
     markers = np.flatnonzero(slices.on_thread & (kinds == KIND_CODE["step"]) & (slices.columns["dur"] != NULL))
+    numbered = [step_number(names[code]) is not None for code in slices.columns["name"][markers]]
+    markers = markers[np.array(numbered, bool)]
     own = np.array([is_profiler_step(names[code]) for code in slices.columns["name"][markers]], bool)
     markers = markers[own] if own.any() else markers
     steps = _marked(slices, names, markers, truncated=truncated) if len(markers) else _inferred(slices, names)
