@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from laptime.model import nesting
 from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray, distinct_codes
 from laptime.model.builder import BASE_KIND_CODE, BASE_KINDS, TraceBuilder, Warnings
 from laptime.model.classify import CALL, kind_of
+from laptime.model.lanes import nested_lanes, stream_lanes
 from laptime.model.pairing import Pairs, pair_by_id, pair_nested
 from laptime.model.vocabulary import DEVICE_WORK, KIND_CODE, NULL
 
@@ -90,14 +91,12 @@ def assemble(builder: TraceBuilder) -> Assembled:
 def _nested(columns: dict[str, Column], track_order: list[int], kinds: Column, origin: int) -> Assembled:
     track, start = columns["track"], columns["start"]
     end = np.where(columns["dur"] == NULL, start, start + columns["dur"]).astype(np.int64)
+    found = nesting.nesting_of(track, start, end)
     laned = np.isin(kinds, ["stream", "async", "sync"])[track]
-    deep, flat = np.flatnonzero(~laned), np.flatnonzero(laned)
-    own = nesting.containing_parents(track[deep], start[deep], end[deep])
-    parent, lane = np.full(len(track), -1, np.int64), np.zeros(len(track), np.int32)
-    parent[deep] = np.where(own >= 0, deep[own], -1) if len(deep) else own
-    depth = nesting.depths(parent)
-    lane[deep] = nesting.nested_lanes(start[deep], end[deep], own, track[deep])
-    lane[flat] = nesting.stream_lanes(start[flat], end[flat], track[flat])
+    on_lanes = laned[found.crossing]
+    nested = nested_lanes(track, start, end, replace(found, crossing=found.crossing[~on_lanes]))
+    lane = np.where(laned, stream_lanes(track, start, end, replace(found, crossing=found.crossing[on_lanes])), nested)
+    parent, depth = np.where(laned, -1, found.parents), np.where(laned, np.int32(0), found.depth)
     return Assembled(columns, end, parent, depth, lane, track_order, kinds, origin)
 
 
