@@ -66,6 +66,7 @@ class PlaneReader:
         self._ignored = np.array([key for name in _INTERNAL if (key := plane.stat_key(name)) >= 0], np.int64)
         self._tids: dict[str, str] = {}
         builder.tracks.process_names[plane.name] = plane.name
+        builder.categories.code("")  # the first, which slices have that tell none
 
     def pour_line(self, line: Line, place: Place, markers: Markers) -> None:
         """Adds the events of a line."""
@@ -188,7 +189,6 @@ class PlaneReader:
             "start": rows.start,
             "dur": rows.dur,
             "name": rows.names,
-            "category": np.full(count, self._builder.categories.code(""), np.int32),
             "kind": kind,
         }
         correlation = self._plane.stat_key("correlation_id")
