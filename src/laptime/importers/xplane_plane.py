@@ -72,6 +72,7 @@ class PlaneReader:
         self.runs = Runs()
         """Executions of programs on XLA:CPU, and their calls."""
         builder.tracks.process_names[plane.name] = plane.name
+        builder.categories.code("")  # the first, which slices have that tell none
 
     def pour_line(self, line: Line, place: Place, markers: Markers) -> None:
         """Adds the events of a line."""
@@ -226,7 +227,6 @@ class PlaneReader:
             "start": rows.start,
             "dur": rows.dur,
             "name": rows.names,
-            "category": np.full(count, self._builder.categories.code(""), np.int32),
             "kind": kind,
         }
         correlation = self._plane.stat_key("correlation_id")
