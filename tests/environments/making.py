@@ -92,10 +92,10 @@ def _install(environment: Environment) -> None:
     started = time.monotonic()
     _say(environment, f"installing into {environment.folder}")
     shutil.rmtree(environment.folder, ignore_errors=True)
-    pip = [str(environment.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    pip = [interpreter, "-m", "pip", "--python", str(environment.python), "install", "--quiet", "--no-deps"]
     try:
-        _run([interpreter, "-m", "venv", str(environment.folder)])
-        _run([*pip, "-r", str(environment.pins)])
+        _run([interpreter, "-m", "venv", "--without-pip", str(environment.folder)])  # to copy pip takes long
+        _run([*pip, "--disable-pip-version-check", "-r", str(environment.pins)])
         (environment.folder / _MARKER).touch()
     finally:
         if not _made(environment):

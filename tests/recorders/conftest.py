@@ -50,7 +50,7 @@ def jax_python() -> Path:
 def run_script(
     python: Path, script: str | Path, tmp_path: Path, *args: str | Path, timeout: float = 120
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a script (its text or file) in tmp_path with this checkout's laptime; the test fails where the script does."""
+    """Runs a script (text or file) in tmp_path with this checkout's laptime; the test fails where the script does."""
     if isinstance(script, str):
         text, script = script, tmp_path / "script.py"
         script.write_text(text, encoding="utf-8")

@@ -38,7 +38,8 @@ def pipeline(trace: Trace) -> dict[str, object]:
     """`laptime pipeline` as the JSON contract names it."""
     queues = _queues(trace)
     table = trace.table("pipeline_ops").arrow().to_pylist()
-    bound = _recorded_waits(trace, queues) or _loader_waits(trace)
+    watched = _loader_waits(trace) if trace.meta.get("format") == "laptime" else None  # every batch of every window
+    bound = watched or _recorded_waits(trace, queues) or _loader_waits(trace)
     return {
         "schema_version": 1,
         "rank": trace.rank,
@@ -237,6 +238,7 @@ _ADVICE = {
     "batch": "raise prefetch_size (ds.config.set_prefetch_size) and num_parallel_workers of batch",
     "generator": "raise num_parallel_workers of GeneratorDataset, make the source faster, or convert it to MindRecord",
     "dataloader": "raise num_workers of the DataLoader, or make the longest of fetch, transform and collate faster",
+    "iterator": "prepare batches in more threads or processes, or make what prepares them faster",
     "shuffle": "lower buffer_size of shuffle, or shuffle when reading (shuffle=True of the dataset)",
 }
 

@@ -7,7 +7,22 @@ from typing import Annotated
 
 import typer
 
-from laptime.cli import doctor, export, importing, memory, op, pipeline, prof, report, runs, shell, slices, sql, step
+from laptime.cli import (
+    doctor,
+    export,
+    importing,
+    memory,
+    op,
+    pipeline,
+    prof,
+    record,
+    report,
+    runs,
+    shell,
+    slices,
+    sql,
+    step,
+)
 
 _HELP = """Tells where each training step's time goes.
 
@@ -28,6 +43,7 @@ def _print_version(wanted: bool) -> None:
 
 
 COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("record", record.command, "Record a training program as it is."),
     ("report", report.command, "Where each training step's time goes."),
     ("step", step.command, "Interval, forward+backward and tail of each step."),
     ("op", op.command, "Time by operator, kernel, module, shape or source line."),
@@ -43,6 +59,10 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("sql", sql.command, "Ask the tables of a run by SQL."),
 )
 """Name, function and line in the list of commands."""
+_SETTINGS: dict[str, dict[str, object]] = {
+    "record": {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": []}
+}
+"""`record` hands all of its words on."""
 
 
 def build() -> typer.Typer:
@@ -60,7 +80,7 @@ def build() -> typer.Typer:
     )
     app.callback()(_root)
     for name, command, summary in COMMANDS:
-        app.command(name, short_help=summary)(command)
+        app.command(name, short_help=summary, context_settings=_SETTINGS.get(name))(command)
     return app
 
 

@@ -173,6 +173,12 @@ def shifted(step: GivenStep, shift_ns: int) -> GivenStep:
     )
 
 
+def following(known: Sequence[GivenStep], found: Sequence[GivenStep], *, window: int) -> list[GivenStep]:
+    """Steps of a further window, numbered after those known."""
+    ahead = known[-1].step + 1 - min((step.step for step in found), default=0) if known else 0
+    return [replace(step, step=step.step + ahead, window=window) for step in found]
+
+
 def with_points(steps: Sequence[GivenStep], told: Sequence[GivenStep]) -> list[GivenStep]:
     """Steps with the points that the framework's files tell: the first forward pass, the last backward one."""
     forward, backward, optimizer = (

@@ -20,6 +20,7 @@ from laptime.importers.laptime_recording import LaptimeRecording
 from laptime.importers.megengine import MegEngineTimeline
 from laptime.importers.megengine_memory_flow import MegEngineMemoryFlow
 from laptime.importers.megengine_static import MegEngineStatic
+from laptime.importers.minddata import MindData
 from laptime.importers.mindinsight import MindInsightFolder
 from laptime.importers.mindspore_cpu import MindSporeCpu
 from laptime.importers.msprof import Msprof
@@ -55,6 +56,7 @@ _FOREIGN: tuple[Importer, ...] = (
     AscendOutput(),
     MindInsightFolder(),
     MindSporeCpu(),
+    MindData(),
     Msprof(),
     AscendJob(),
     MegEngineTimeline(),

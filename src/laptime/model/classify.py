@@ -34,6 +34,8 @@ _OF_BATCHES = re.compile(r"(?i)batch(?:ed)?[_ ]?(?:norm|mat_?mul)")
 """Functions that are named for batches and load none."""
 _WORD = re.compile(r"[A-Za-z]+")
 _OPTIMIZER_RANGE = re.compile(r"^Optimizer\.(?:step|zero_grad)#")
+_RECORDED_RANGE = re.compile(r"^(?:module|function): ")
+"""Ranges that laptime's recorder puts around modules and functions; Kineto writes them as operators."""
 
 _SYNC_CALL = re.compile(
     r"Synchronize"  # cuda*, cu*, hip*, ze*: stream, device, context, event
@@ -81,7 +83,7 @@ def _range_kind(base: str, name: str) -> str:
     if _HOST_COLLECTIVE.match(name):
         return "communication"
     if base == "op":
-        return "scope" if _OPTIMIZER_RANGE.match(name) else "op"
+        return "scope" if _OPTIMIZER_RANGE.match(name) or _RECORDED_RANGE.match(name) else "op"
     if _COMPILE.search(name):
         return "compile"
     return "data" if _names_data(name) else "scope"
@@ -110,7 +112,7 @@ def _names_data(name: str) -> bool:
 
 
 _BACKWARD_NODE = re.compile(r"^autograd::engine::evaluate_function: |Backward\d*$")
-_BACKWARD_RANGE = re.compile(r"^\W*(?:backward|bwd)\b\W*$", re.IGNORECASE)
+_BACKWARD_RANGE = re.compile(r"^\W*(?:backward|bwd)\b\W*$|^module: .* \(backward\)$", re.IGNORECASE)
 _FORWARD_RANGE = re.compile(r"^\W*(?:forward|fwd)\b\W*$|\.forward$", re.IGNORECASE)
 
 

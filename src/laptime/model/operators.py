@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from laptime.model.arrays import CodeArray, IntArray, distinct_rows
+from laptime.model.arrays import BoolArray, CodeArray, IntArray, codes_in, distinct_codes, distinct_rows
 from laptime.model.assembly import Assembled
 from laptime.model.builder import TraceBuilder
 from laptime.model.vocabulary import KIND_CODE, KINDS
@@ -17,6 +16,9 @@ from laptime.model.vocabulary import KIND_CODE, KINDS
 _PYTHON_FRAME = re.compile(r"^(?P<file>.+?)\((?P<line>\d+)\):(?: (?P<function>.*))?$", re.DOTALL)
 _XLA_FRAME = re.compile(r"^\$(?:(?P<file>[^ :]+):(?P<line>\d+) )?(?P<function>.*)$", re.DOTALL)
 _MODULE = "nn.Module: "
+_MODULE_RANGE = "module: "
+"""Begins the names of ranges that laptime's recorder puts around modules; their whole path follows."""
+_BACKWARD = " (backward)"
 _NAMESPACE = re.compile(r"^(?:\w+::)+")
 _AUTOGRAD_PREFIX = "autograd::engine::evaluate_function: "
 _DEEPEST_STACK = 200
@@ -65,7 +67,10 @@ class _FrameNodes:
 
 def _frame_nodes(slices: Assembled, names: list[str]) -> _FrameNodes:
     columns = slices.columns
-    is_frame = slices.on_thread & np.isin(columns["kind"], [KIND_CODE["python"], KIND_CODE["compile"]])
+    is_frame = codes_in(columns["kind"], [KIND_CODE["python"], KIND_CODE["compile"]])
+    is_range = np.array([name.startswith(_MODULE_RANGE) for name in names] or [False], bool)
+    is_frame |= (columns["kind"] == KIND_CODE["scope"]) & is_range[columns["name"]]
+    is_frame &= slices.on_thread
     of_slice = np.full(len(slices.end), -1, np.int64)
     parents: list[IntArray] = []
     node_names: list[IntArray] = []
@@ -73,10 +78,7 @@ def _frame_nodes(slices: Assembled, names: list[str]) -> _FrameNodes:
         empty = np.empty(0, np.int64)
         return _FrameNodes(empty, empty, of_slice)
     count = 0
-    order = np.argsort(slices.depth, kind="stable")
-    bounds = np.searchsorted(slices.depth[order], np.arange(int(slices.depth.max()) + 2))
-    for first, last in itertools.pairwise(bounds):
-        rows = order[first:last]
+    for rows in slices.levels:
         parent = slices.parent[rows]
         outer = np.where(parent >= 0, of_slice[parent], -1)
         of_slice[rows] = outer
@@ -84,7 +86,7 @@ def _frame_nodes(slices: Assembled, names: list[str]) -> _FrameNodes:
         if not frames.any():
             continue
         key = (outer[frames] + 1) * len(names) + columns["name"][rows[frames]]
-        distinct, place = np.unique(key, return_inverse=True)
+        distinct, place = distinct_codes(key)
         of_slice[rows[frames]] = count + place
         parents.append(distinct // len(names) - 1)
         node_names.append(distinct % len(names))
@@ -96,26 +98,35 @@ def _stacks(
     slices: Assembled, builder: TraceBuilder, nodes: _FrameNodes, names: list[str]
 ) -> tuple[CodeArray, dict[str, list[object]]]:
     kinds = slices.columns["kind"]
-    wanted = slices.on_thread & ~np.isin(kinds, [KIND_CODE["python"], KIND_CODE["step"]])
+    wanted = slices.on_thread & ~codes_in(kinds, [KIND_CODE["python"], KIND_CODE["step"]])
     stack_of_slice = np.full(len(kinds), -1, np.int32)
     table: dict[str, list[object]] = {"stack_id": [], "depth": [], "function": [], "file": [], "line": []}
-    from_frames = np.flatnonzero(wanted & (nodes.of_slice >= 0) & (slices.columns["call_stack"] < 0))
-    used, place = np.unique(nodes.of_slice[from_frames], return_inverse=True)
+    has_frames = np.append(_has_frames(nodes, names), False)  # the last place: no node
+    from_frames = np.flatnonzero(wanted & has_frames[nodes.of_slice] & (slices.columns["call_stack"] < 0))
+    used, place = distinct_codes(nodes.of_slice[from_frames])
     stack_of_slice[from_frames] = place
     for stack_id, node in enumerate(used.tolist()):
         frames: list[str] = []
         while node >= 0 and len(frames) < _DEEPEST_STACK:
             frames.append(names[nodes.name[node]])
             node = int(nodes.parent[node])
-        _add_stack(table, stack_id, [frame for frame in frames if not frame.startswith(_MODULE)])
+        _add_stack(table, stack_id, [frame for frame in frames if not frame.startswith((_MODULE, _MODULE_RANGE))])
     texts = builder.texts["call_stack"].texts
     from_text = np.flatnonzero(slices.columns["call_stack"] >= 0)
-    used, place = np.unique(slices.columns["call_stack"][from_text], return_inverse=True)
+    used, place = distinct_codes(slices.columns["call_stack"][from_text])
     base = int(stack_of_slice.max(initial=-1)) + 1
     stack_of_slice[from_text] = base + place
     for stack_id, code in enumerate(used.tolist(), start=base):
         _add_stack(table, stack_id, [frame for frame in texts[code].split(";") if frame.strip()][:_DEEPEST_STACK])
     return stack_of_slice, table
+
+
+def _has_frames(nodes: _FrameNodes, names: list[str]) -> BoolArray:
+    """Whether a node or one around it is a Python frame, not only a module; parents come before their children."""
+    found: list[bool] = []
+    for parent, name in zip(nodes.parent.tolist(), nodes.name.tolist(), strict=True):
+        found.append(not names[name].startswith((_MODULE, _MODULE_RANGE)) or (parent >= 0 and found[parent]))
+    return np.array(found, bool)
 
 
 def _add_stack(table: dict[str, list[object]], stack_id: int, frames: list[str]) -> None:
@@ -140,6 +151,8 @@ def _modules(builder: TraceBuilder, nodes: _FrameNodes, names: list[str]) -> lis
         if frame.startswith(_MODULE):
             own = frame[len(_MODULE) :]
             paths.append(f"{outer}/{own}" if outer else own)
+        elif frame.startswith(_MODULE_RANGE):
+            paths.append(frame[len(_MODULE_RANGE) :].removesuffix(_BACKWARD).replace(".", "/"))
         else:
             paths.append(outer)
     return paths + [text.replace(".", "/") for text in builder.texts["module"].texts]

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from laptime.model.arrays import CodeArray, Column, distinct_codes
+from laptime.model.arrays import CodeArray, Column
+from laptime.model.arrow import coded, nullable
 from laptime.model.assembly import Assembled, assemble
 from laptime.model.builder import TraceBuilder
 from laptime.model.links import Flows, link
@@ -91,21 +92,6 @@ def _on_clock(rows: dict[str, Column], place: CodeArray, origin_ns: int) -> dict
     rows["track"] = place[rows["track"]]
     rows["ts"] = rows["ts"] - origin_ns
     return rows
-
-
-def nullable(column: Column, kind: pa.DataType, missing: int = NULL) -> pa.Array:
-    """Arrow column where `missing` is null."""
-    return pa.array(column, mask=np.asarray(column == missing)).cast(kind)
-
-
-def coded(codes: Column, texts: list[str] | tuple[str, ...]) -> pa.DictionaryArray:
-    """Arrow dictionary column that holds only the texts in use; a negative code is null."""
-    used, place = distinct_codes(codes)
-    has_null = int(len(used) > 0 and used[0] < 0)
-    indices = pa.array(np.maximum(place - has_null, 0).astype(np.int32), mask=place < has_null)
-    return pa.DictionaryArray.from_arrays(
-        indices, pa.array([texts[code] for code in used[has_null:].tolist()], pa.string())
-    )
 
 
 def _text_array(texts: pa.LargeBinaryArray) -> pa.LargeStringArray:
@@ -211,7 +197,7 @@ def _flows(flows: Flows) -> pa.Table:
 def _allocations(builder: TraceBuilder, events: dict[str, Column], slices: Assembled, operators: Operators) -> pa.Table:
     """Lives made of allocations and frees, then those that the source told, then those read back from an export."""
     names = builder.names.texts
-    paired = pa.table(allocations_table(events, slices, names), SCHEMAS["allocations"])
+    paired = allocations_table(events, slices, names)
     rows = builder.allocations.take_all()
     told = {
         "device": coded(rows["device"], names),

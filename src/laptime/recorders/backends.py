@@ -20,6 +20,8 @@ class Window:
     number: int
     log: EventLog
     files: list[tuple[str, str]] = field(default_factory=list)
+    unended_step: int | None = None
+    """The step that had begun when the window was closed, and that training never ended: it is no step."""
 
     def path(self, suffix: str) -> Path:
         """Where a file or folder of this window goes; `suffix` begins without a dot."""
@@ -29,6 +31,14 @@ class Window:
         """Tells of a file or folder that the framework has written whole, and which importer reads it."""
         self.files.append((path.name, importer))
         self.log.add("file", self.number, path.name, importer)
+
+
+class TrainingFailed(Exception):
+    """Something that training did earlier turned out wrong while recording waited for it: training gets the error."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Backend(Protocol):
@@ -63,7 +73,7 @@ class Backend(Protocol):
         ...
 
     def end_step(self, number: int) -> None:
-        """The step ends."""
+        """The step is about to end: what still belongs to it may be waited for."""
         ...
 
     def open_scope(self, name: str) -> object:

@@ -8,23 +8,28 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from laptime._version import __version__
 from laptime.recorders import analysing, crashes, schedules
-from laptime.recorders.backends import Backend, LoaderProbe, framework_name, make_backend
+from laptime.recorders.backends import Backend, LoaderProbe, TrainingFailed, framework_name, make_backend
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.options import Options, activities_of, formats_of
 from laptime.recorders.ranks import rank_and_world
-from laptime.recorders.watching import Watched
+from laptime.recorders.watching import Watched, WatchedIterator
 from laptime.recorders.windows import OpenWindow
 
 _T = TypeVar("_T")
 _MANY_STEPS = 10
-_recording_now: list[Profiler] = []
+_MANY_ROWS = 1_000_000
+_recording_now: list[weakref.ref[Profiler]] = []
+_stems: set[str] = set()
+_of_the_parent: list[object] = []
+"""In a forked child: what the parent records with. It is kept, since a profiler may write when it is destroyed."""
 
 
 class Profiler:
@@ -92,6 +97,8 @@ class Profiler:
         self._running = False
         self._told: set[str] = set()
         self._thread: int | None = None
+        self._stands_aside = False
+        self._lock = threading.RLock()
 
     # ---- life ----
 
@@ -99,11 +106,13 @@ class Profiler:
         """Begins; the first step begins with it. Does nothing where this or another Profiler runs already."""
         if self._running:
             return self._say_once("this Profiler runs already")
-        if _recording_now:
+        if any(other() is not None for other in _recording_now):
+            self._stands_aside = True
             return self._say_once("another Profiler is recording; this one does nothing")
-        _recording_now.append(self)
+        _recording_now[:] = [weakref.ref(self)]
         crashes.remember(self)
         self.has_started = self._running = True
+        self._stands_aside = False
         self._thread = threading.get_ident()
         self.step_number += 1
         self._guarded(self._follow_schedule)
@@ -111,7 +120,7 @@ class Profiler:
     def step(self) -> None:
         """Ends a training step; the next one begins."""
         if not self._running:
-            return self._say_once("step() was called outside the profiler; ignored")
+            return None if self._stands_aside else self._say_once("step() was called outside the profiler; ignored")
         if self._window is not None:
             self._guarded(self._end_step)
         self.step_number += 1
@@ -122,21 +131,45 @@ class Profiler:
         self.finish(cut=False)
 
     def dump(self) -> None:
-        """Writes what has been recorded; what still runs goes on in another window."""
+        """Writes what has been recorded; what still runs goes on in another window, its step as an incomplete one."""
         if self._window is not None:
             self._guarded(lambda: self._close_window(cut=False))
-            self._guarded(self._follow_schedule)
+            self._guarded(lambda: self._follow_schedule(is_whole=False))
 
     def finish(self, *, cut: bool) -> None:
         """Ends recording; `cut` where training ends in the middle of a step."""
         if not self._running:
             return
-        self._running = False
-        with crashes.uninterrupted():
-            self._guarded(lambda: self._close_window(cut=cut))
-        crashes.forget(self)
-        with contextlib.suppress(ValueError):
-            _recording_now.remove(self)
+        try:
+            with crashes.uninterrupted():
+                self._running = False
+                try:
+                    self._guarded(lambda: self._close_window(cut=cut), lets_through=not cut)
+                finally:
+                    if self._log is not None:
+                        self._guarded(self._log.close)
+                    _recording_now.clear()
+        finally:  # an interrupt that came meanwhile is raised by now
+            crashes.forget(self)
+
+    def disown(self) -> None:
+        """In a forked child: what the parent records is none of its business. It may start again, for itself."""
+        _of_the_parent.extend((self._backend, self._window))
+        if self._window is not None:
+            self._window.disown()
+        _recording_now.clear()
+        self._running, self._stands_aside = False, True
+        self._window = self._backend = self._log = None
+        self._windows = 0
+        self._lock = threading.RLock()
+
+    def discard(self) -> None:
+        """Ends recording and removes its log."""
+        self.finish(cut=False)
+        if self._log is not None:
+            with contextlib.suppress(OSError):
+                self._log.path.unlink()
+            self._log = None
 
     def analyse(self, **choices: object) -> str:
         """Ends recording and returns the report, made in a process of its own.
@@ -147,9 +180,31 @@ class Profiler:
         options = [f"--{name.replace('_', '-')}={value}" for name, value in choices.items()]
         return analysing.analyse(self.path, command=("report", *options))
 
-    def watch(self, loader: Iterable[_T]) -> Watched[_T]:
+    def watch(self, loader: Iterable[_T]) -> Watched[_T] | WatchedIterator[_T]:
         """The loader, watched: how long training waits for each batch, how full its queues are, what its workers do."""
+        if isinstance(loader, Iterator):
+            return WatchedIterator(loader, self._waited, self._probe(loader))
         return Watched(loader, self._waited, self._probe)
+
+    @property
+    def recorded_steps(self) -> int:
+        """Steps that were recorded so far."""
+        return self._recorded_steps
+
+    @property
+    def has_written(self) -> bool:
+        """Whether there is a log, whole or not."""
+        return self._log is not None
+
+    def callback(self) -> object:
+        """A callback for the framework's own training loop that ends a step after each batch: MindSpore's Model.train.
+
+        Raises TypeError for frameworks that have none.
+        """
+        maker = getattr(self._ready_backend(), "callback", None)
+        if maker is None:
+            raise TypeError(f"{self._ready_backend().name} has no training loop with callbacks: call step()")
+        return cast("Callable[..., object]", maker)(self.step, counts_calls=self._has_schedule)
 
     @property
     def is_recording(self) -> bool:
@@ -171,48 +226,75 @@ class Profiler:
 
     # ---- windows and steps ----
 
-    def _follow_schedule(self) -> None:
+    def _follow_schedule(self, *, is_whole: bool = True) -> None:
         action = schedules.action_name(self._schedule(self.step_number - 1))
         if action in (schedules.RECORD, schedules.SAVE):
             window = self._window or self._open_window()
-            window.begin_step(self.step_number)
+            window.begin_step(self.step_number, is_whole=is_whole)
         elif self._window is not None:  # a schedule of the user's own that ends a window without saying so
             self._close_window(cut=False)
         elif action == schedules.WARMUP:
             self._ready_backend().prepare()
+        elif self._backend is None and framework_name(self._framework) != "python":
+            self._ready_backend()  # some must be there before training makes its data loader
 
     def _open_window(self) -> OpenWindow:
-        backend = self._ready_backend()
+        log, backend = self._ready_log(), self._ready_backend()
         self._windows += 1
-        self._window = OpenWindow(
-            self._windows, self._ready_log(), backend, with_backtrace=self._options.with_backtrace
-        )
+        with crashes.uninterrupted():
+            try:
+                self._window = self._opened(log, backend)
+            except TrainingFailed:
+                raise
+            except Exception as error:
+                if backend.name == "python":
+                    raise
+                self._do_without(backend.name, error)
+                log.add("note", f"the profiler of {backend.name} did not start: {_words(error)}")
+                self._windows += 1
+                self._window = self._opened(log, self._ready_backend())
         return self._window
 
+    def _opened(self, log: EventLog, backend: Backend) -> OpenWindow:
+        return OpenWindow(self._windows, log, backend, with_backtrace=self._options.with_backtrace)
+
+    def _do_without(self, framework: str, error: Exception) -> None:
+        """Steps, waits and scopes are worth having where the framework's own profiler does not work."""
+        self._say_once(f"{framework} cannot be recorded, only steps, waits and scopes: {_words(error)}")
+        self._backend = make_backend("python", self._options)
+
     def _end_step(self) -> None:
-        window = self._window
-        if window is None:
+        window, log = self._window, self._log
+        if window is None or log is None:
             return
         window.end_step(self.step_number)
         self._recorded_steps += 1
+        if log.failure is not None:
+            raise log.failure
         if schedules.action_name(self._schedule(self.step_number - 1)) == schedules.SAVE:
             self._close_window(cut=False)
-        if self._recorded_steps == _MANY_STEPS + 1 and not self._has_schedule:
+        if not self._has_schedule and (self._recorded_steps > _MANY_STEPS or log.written > _MANY_ROWS):
             self._say_once(
-                f"more than {_MANY_STEPS} steps are recorded; schedule=laptime.schedule(wait=…, active=5) records a few"
+                f"more than {_MANY_STEPS} steps or {_MANY_ROWS:,} events are recorded; "
+                "schedule=laptime.schedule(wait=5, active=5) or --wait 5 --active 5 records a few"
             )
 
     def _close_window(self, *, cut: bool) -> None:
         window, self._window = self._window, None
         if window is not None:
-            window.close(self.step_number, cut=cut)
-        log = self._log
-        if log is not None and log.failure is not None:
-            raise log.failure
+            with crashes.uninterrupted():
+                window.close(self.step_number, cut=cut)
+        if self._log is not None and self._log.failure is not None:
+            raise self._log.failure
 
     def _ready_backend(self) -> Backend:
         if self._backend is None:
-            self._backend = make_backend(framework_name(self._framework), self._options)
+            name = framework_name(self._framework)
+            try:
+                self._backend = make_backend(name, self._options)
+            except Exception as error:
+                self._do_without(name, error)
+        assert self._backend is not None
         return self._backend
 
     def _ready_log(self) -> EventLog:
@@ -243,23 +325,33 @@ class Profiler:
             self._guarded(lambda: window.waited(span, fresh=fresh))
 
     def _probe(self, loader: Iterable[object]) -> LoaderProbe | None:
-        if self._window is None or self._backend is None or self._log is None:
+        """Also between windows, since an iteration may outlast them; the log takes queues in windows alone."""
+        if not self._running or self._schedule is _never:
             return None
         try:
-            return self._backend.watch(loader, self._log)
+            return self._ready_backend().watch(loader, self._ready_log())
         except Exception as error:
             self._say_once(f"the loader is watched from outside only: {_words(error)}")
             return None
 
     # ---- failures ----
 
-    def _guarded(self, act: Callable[[], object]) -> None:
-        """Runs a part of recording; what fails is told once and ends recording, not training."""
-        try:
-            act()
-        except Exception as error:
-            self._say_once(f"recording stopped, training goes on: {_words(error)}")
-            self._give_up()
+    def _guarded(self, act: Callable[[], object], *, lets_through: bool = True) -> None:
+        """Runs a part of recording; what fails is told once and ends recording, not training.
+
+        Only what training itself did wrong goes on to it, unless training ends with another exception already.
+        """
+        failed: TrainingFailed | None = None
+        with self._lock, crashes.Whole():
+            try:
+                act()
+            except TrainingFailed as error:
+                failed = error
+            except Exception as error:
+                self._say_once(f"recording stopped, training goes on: {_words(error)}")
+                self._give_up()
+        if failed is not None and lets_through:
+            raise failed.error
 
     def _give_up(self) -> None:
         window, self._window = self._window, None
@@ -271,7 +363,9 @@ class Profiler:
     def _say_once(self, text: str) -> None:
         if text not in self._told:
             self._told.add(text)
-            print(f"laptime: {text}", file=sys.stderr)
+            with contextlib.suppress(Exception):  # nobody may be there to hear it
+                if sys.stderr is not None:
+                    print(f"laptime: {text}", file=sys.stderr)
 
 
 def _never(step: int) -> str:
@@ -288,4 +382,8 @@ def _stem(rank: int | None) -> str:
     """A name that no other process gives its files: rank, host, process and time."""
     host = "".join(letter if letter.isalnum() else "-" for letter in socket.gethostname())
     moment = time.strftime("%Y%m%dT%H%M%S") + f".{time.time_ns() // 1_000_000 % 1000:03d}"
-    return f"{'' if rank is None else f'rank{rank}-'}{host}-{os.getpid()}-{moment}"
+    stem = f"{'' if rank is None else f'rank{rank}-'}{host}-{os.getpid()}-{moment}"
+    while stem in _stems:
+        stem += "x"
+    _stems.add(stem)
+    return stem

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import threading
 
-from laptime.recorders.event_log import EventLog, now
+from laptime.recorders.event_log import EventLog, native_id, now
 
 _INTERVAL_S = 0.1
 _STATM = "/proc/self/statm"
+_SHORTEST_PAUSE_NS = 50_000
+"""Collections of the youngest objects are over before that, and there may be thousands a second."""
 
 
 class ProcessSampler:
@@ -28,12 +31,20 @@ class ProcessSampler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends it."""
-        if self._on_collection in gc.callbacks:
-            gc.callbacks.remove(self._on_collection)
+        """Ends it, with a last sample."""
+        self._listen_no_more()
         self._ended.set()
         if self._thread is not None:
             self._thread.join(timeout=1)
+            self._note_memory(now())
+
+    def disown(self) -> None:
+        """In a forked child: the thread is not there any more."""
+        self._listen_no_more()
+
+    def _listen_no_more(self) -> None:
+        with contextlib.suppress(ValueError):
+            gc.callbacks.remove(self._on_collection)
 
     def _sample(self) -> None:
         last_time, last_used = now(), _processor_seconds()
@@ -53,10 +64,10 @@ class ProcessSampler:
     def _on_collection(self, phase: str, info: dict[str, int]) -> None:
         if phase == "start":
             self._collecting = now()
-        elif self._collecting is not None:
+        elif self._collecting is not None and now() - self._collecting >= _SHORTEST_PAUSE_NS:
             span = (self._collecting, now())
             name = f"garbage collection (generation {info.get('generation', '?')})"
-            self._log.slice(threading.get_native_id(), name, "host_other", span)
+            self._log.slice(native_id(), name, "host_other", span)
 
 
 def resident_bytes() -> int | None:

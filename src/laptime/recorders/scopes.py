@@ -20,7 +20,7 @@ class scope:  # used like a function: with scope("forward")
     __slots__ = ("_recorder", "_token", "name")
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = name if type(name) is str else str(name)
         self._recorder: active.Recorder | None = None
 
     def __enter__(self) -> scope:

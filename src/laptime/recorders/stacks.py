@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-_OWN = str(Path(__file__).parent)
+_OWN = (str(Path(__file__).parent), "<frozen ")
+"""The recorders, and what runs programs and imports modules."""
 _DEEPEST = 100
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from typing import cast
 
 from laptime.recorders import active
 from laptime.recorders.backends import Backend, Window
-from laptime.recorders.event_log import EventLog, now, wall_clock_ahead
+from laptime.recorders.event_log import EventLog, native_id, now, wall_clock_ahead
 from laptime.recorders.sampling import ProcessSampler
 from laptime.recorders.stacks import call_stack
 
@@ -25,9 +24,8 @@ class LogScopes:
 
     def close_scope(self, token: object) -> None:
         """Adds the range to the log."""
-        end = now()
         name, stack, start = cast("tuple[str, str | None, int]", token)
-        self._log.slice(threading.get_native_id(), name, "scope", (start, end), stack=stack)
+        self._log.slice(native_id(), name, "scope", (start, now()), stack=stack)
 
 
 class OpenWindow:
@@ -39,28 +37,35 @@ class OpenWindow:
         """Steps that ended in this window."""
         self._log, self._backend = log, backend
         self._step_start: int | None = None
+        self._is_whole_step = True
         self._batches = 0
         self._sampler = ProcessSampler(log)
         log.add("begin", number, now(), wall_clock_ahead())
         log.flush()
-        backend.start(self.window)
-        self._sampler.start()
+        log.is_open = True
+        try:
+            backend.start(self.window)
+            self._sampler.start()
+        except BaseException:
+            self._end(now(), "failed")
+            raise
         active.recorder = backend if backend.marks_scopes else LogScopes(log, with_backtrace=with_backtrace)
 
-    def begin_step(self, number: int) -> None:
-        """A step begins."""
+    def begin_step(self, number: int, *, is_whole: bool = True) -> None:
+        """A step begins; not whole where its beginning is in another window."""
         self._backend.begin_step(number)
         self._batches = 0
+        self._is_whole_step = is_whole
         self._step_start = now()
 
     def end_step(self, number: int, *, complete: bool = True) -> None:
         """The step ends; what it recorded is written."""
         if self._step_start is None:
             return
-        end = now()
-        self._log.add("step", number, self._step_start, end, complete, self.window.number)
-        self._step_start = None
         self._backend.end_step(number)
+        complete = complete and self._is_whole_step
+        self._log.add("step", number, self._step_start, now(), complete, self.window.number)
+        self._step_start = None
         self._log.flush()
         self.steps += 1
 
@@ -69,7 +74,7 @@ class OpenWindow:
 
         Only where the step has had no batch yet.
         """
-        thread = threading.get_native_id()
+        thread = native_id()
         if not fresh:
             self._log.slice(thread, "next batch", "data", span)
         else:
@@ -86,6 +91,7 @@ class OpenWindow:
             if cut:
                 self.end_step(number, complete=False)
             elif self._step_start is not None:
+                self.window.unended_step = number
                 self._backend.end_step(number)
         finally:
             self._sampler.stop()
@@ -93,5 +99,13 @@ class OpenWindow:
             try:
                 self._backend.stop(self.window)
             finally:
-                self._log.add("end", self.window.number, end, "cut" if cut else "whole")
-                self._log.flush()
+                self._end(end, "cut" if cut else "whole")
+
+    def disown(self) -> None:
+        """In a forked child: what still happens is the parent's."""
+        self._sampler.disown()
+
+    def _end(self, time: int, state: str) -> None:
+        self._log.add("end", self.window.number, time, state)
+        self._log.is_open = False
+        self._log.flush()
