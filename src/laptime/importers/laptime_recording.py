@@ -18,6 +18,7 @@ from laptime.importers.decoders import Decoders
 from laptime.importers.laptime_folders import FORMAT, SUFFIX, recording_of
 from laptime.importers.laptime_log import Begin, End, Fact, File, Log, Note, StartUp, read_log
 from laptime.importers.laptime_rows import add_rows, following, given_steps, shifted, with_points
+from laptime.importers.megengine_scopes import OWN_STEP
 from laptime.importers.progress import Progress, silent
 from laptime.importers.sources import Source, sources_beside
 from laptime.model.builder import GivenStep, TraceBuilder
@@ -72,7 +73,8 @@ class LaptimeRecording:
             parts.join_window(window, source.path.parent, files)
         _add_facts(log, parts, builder)
         add_rows(log, windows, parts.main_track, builder)
-        builder.steps = with_points(given_steps(log, windows), parts.steps) or parts.steps
+        named = [step for step in parts.steps if not OWN_STEP.match(step.label)]
+        builder.steps = with_points(given_steps(log, windows), parts.steps) or named
         _warn(log, windows, builder)
         progress(1, 1)
 
