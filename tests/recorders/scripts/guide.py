@@ -43,11 +43,11 @@ class Net(nn.Cell):
         return self.dense(self.flatten(self.relu(self.conv(x))))
 
 
-def CrossEntropyLoss():  # noqa: N802 -- as the guide calls it
+def CrossEntropyLoss():
     return nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 
 
-def MyOptimizer(learning_rate, params):  # noqa: N802 -- as the guide calls it
+def MyOptimizer(learning_rate, params):
     return nn.Momentum(params, learning_rate, 0.9)
 
 

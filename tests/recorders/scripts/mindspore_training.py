@@ -7,11 +7,12 @@ import json
 import sys
 import time
 
-import laptime
 import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
 from mindspore import Tensor, nn, ops
+
+import laptime
 
 FOLDER = sys.argv[1]
 BATCH, STEPS, SLOW_S = 16, 5, 0.01
