@@ -16,8 +16,15 @@ from typing import Protocol
 from laptime.errors import LaptimeError
 from laptime.importers.decoders import Decoders
 from laptime.importers.laptime_folders import FORMAT, SUFFIX, recording_of
-from laptime.importers.laptime_log import Begin, End, Fact, File, Log, Note, StartUp, read_log
-from laptime.importers.laptime_rows import add_rows, following, given_steps, shifted, with_points
+from laptime.importers.laptime_log import Begin, End, Fact, File, Log, Note, read_log
+from laptime.importers.laptime_rows import (
+    add_rows,
+    add_start_ups,
+    following,
+    given_steps,
+    shifted,
+    with_points,
+)
 from laptime.importers.progress import Progress, silent
 from laptime.importers.sources import Source, sources_beside
 from laptime.model.builder import GivenStep, TraceBuilder
@@ -71,6 +78,7 @@ class LaptimeRecording:
             progress(done, len(windows))
             parts.join_window(window, source.path.parent, files)
         _add_facts(log, parts, builder)
+        builder.meta["start_ups"] = add_start_ups(log, windows, builder)
         add_rows(log, windows, parts.main_track, builder)
         builder.steps = with_points(given_steps(log, windows), parts.steps) or parts.steps
         _warn(log, windows, builder)
@@ -175,7 +183,6 @@ def _add_facts(log: Log, parts: _Parts, builder: TraceBuilder) -> None:
             "world_size": _number(facts.get("world_size"), parts.facts.get("world_size")),
             "base_unix_ns": 0,
             "recorder": {key: facts[key] for key in _KEPT if key in facts},
-            "start_ups": [[row.start_ns, row.end_ns] for row in log.of(StartUp)],
         }
     )
 
