@@ -14,6 +14,7 @@ from laptime.importers.decoders import Decoders
 from laptime.importers.event_cap import warn_of_cap
 from laptime.importers.event_lists import read_events
 from laptime.importers.feeding import Feeder
+from laptime.importers.kineto_modules import add_backward_ranges
 from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
 from laptime.model.builder import TraceBuilder
@@ -46,11 +47,15 @@ class ChromeJson:
         feeder = Feeder(builder, self.meaning_of)
         fields = read_events(source, builder, progress, decoders, feeder.feed)
         builder.warnings.add("unknown_events", "slices of unknown categories; shown as other host work", feeder.unknown)
+        self._mend(builder)
         self._take_header(fields, builder)
         warn_of_cap(builder)
         builder.meta.update({"format": self.name, "framework": self.framework, "framework_version": None})
         if builder.meta.get("rank") is None:
             builder.meta["rank"] = rank_in_name(source)
+
+    def _mend(self, builder: TraceBuilder) -> None:
+        """Nothing to mend."""
 
     def _take_header(self, fields: dict[str, object], builder: TraceBuilder) -> None:
         distributed = fields.get("distributedInfo")
@@ -83,6 +88,9 @@ class TorchKineto(ChromeJson):
         return bool(
             _JSON_START.match(head) and _KINETO.search(head) and (_EVENTS.search(head) or b"schemaVersion" in head)
         )
+
+    def _mend(self, builder: TraceBuilder) -> None:
+        add_backward_ranges(builder)
 
 
 _SWITCHES = ("record_shapes", "with_stack", "profile_memory", "with_modules", "with_flops")

@@ -60,6 +60,16 @@ class Slice(msgspec.Struct, array_like=True, tag="slice"):
     stack: _Number | None = None
 
 
+class Call(msgspec.Struct, array_like=True, tag="call"):
+    """A call whose stack is known, of a slice that the framework records without: a scope, or a wait of any name."""
+
+    thread: int
+    name: str | None
+    start_ns: int
+    end_ns: int
+    stack: int
+
+
 class Stack(msgspec.Struct, array_like=True, tag="stack"):
     """A call stack: `file(line): function` frames, innermost first, separated by `;`."""
 
@@ -133,7 +143,7 @@ class Note(msgspec.Struct, array_like=True, tag="note"):
     message: str
 
 
-Row = Begin | End | Step | Slice | Stack | Thread | Counter | Queue | PipelineOp | StartUp | File | Fact | Note
+Row = Begin | End | Step | Slice | Call | Stack | Thread | Counter | Queue | PipelineOp | StartUp | File | Fact | Note
 _ROWS = msgspec.json.Decoder(list[Row])
 _ANY = msgspec.json.Decoder(list[msgspec.Raw])
 _ONE = msgspec.json.Decoder(Row)

@@ -16,8 +16,8 @@ from typing import Protocol
 from laptime.errors import LaptimeError
 from laptime.importers.decoders import Decoders
 from laptime.importers.laptime_folders import FORMAT, SUFFIX, recording_of
-from laptime.importers.laptime_log import Begin, End, Fact, File, Log, Note, StartUp, read_log
-from laptime.importers.laptime_rows import add_rows, given_steps
+from laptime.importers.laptime_log import Begin, End, Fact, File, Log, Note, read_log
+from laptime.importers.laptime_rows import add_rows, add_start_ups, given_steps
 from laptime.importers.progress import Progress, silent
 from laptime.importers.sources import Source, sources_beside
 from laptime.model.builder import TraceBuilder
@@ -71,6 +71,7 @@ class LaptimeRecording:
             progress(done, len(windows))
             parts.join_window(window, source.path.parent, files)
         _add_facts(log, parts, builder)
+        builder.meta["start_ups"] = add_start_ups(log, windows, builder)
         add_rows(log, windows, parts.main_track, builder)
         builder.steps = given_steps(log, windows, builder) or parts.steps
         _warn(log, windows, builder)
@@ -124,6 +125,8 @@ class _Parts:
                 self._builder.warnings.add("other", f"{source.name}: {what}; left out")
                 part.spool.discard()
                 return
+            if importer.name in _WRONG_FIGURES:
+                part.warnings.forget("mismatch")
             shift = _shift(part, window)
             joined = self._joiner.join(part, shift_ns=shift)
             if part.main_track is not None and self.main_track is None:
@@ -143,6 +146,8 @@ class _Parts:
                 self.facts[key] = value
 
 
+_WRONG_FIGURES = frozenset({"megengine"})
+"""Importers of files that hold figures of their own, often wrong; who records with laptime never sees these."""
 _SPANS = ("device_covered_ns", "device_log_ns")
 
 
@@ -169,7 +174,6 @@ def _add_facts(log: Log, parts: _Parts, builder: TraceBuilder) -> None:
             "world_size": _number(facts.get("world_size"), parts.facts.get("world_size")),
             "base_unix_ns": 0,
             "recorder": {key: facts[key] for key in _KEPT if key in facts},
-            "start_ups": [[row.start_ns, row.end_ns] for row in log.of(StartUp)],
         }
     )
 

@@ -169,6 +169,11 @@ class Warnings:
         if count:
             self.counts[code, message] += count
 
+    def forget(self, code: str) -> None:
+        """Takes back all warnings of a code."""
+        for key in [key for key in self.counts if key[0] == code]:
+            del self.counts[key]
+
     def as_rows(self) -> list[dict[str, object]]:
         """`{code, message, count}` each, in order of code."""
         return [
@@ -193,7 +198,8 @@ class TraceBuilder:
 
         `device_covered_ns` is the time in which budgets can be known, `device_log_ns` that of a device log which covers
         a part of the recording only (both on the source's clock). `records_launches` False says that the format has no
-        launches, so that none is missing.
+        launches, so that none is missing. `start_ups` are the waits for the first batch of a loader, on the source's
+        clock, on which the times of `queue_samples` are as well then.
         """
         self.spool = TextSpool(work_dir / "args.spool")
         self.slices = Rows(_SLICE_COLUMNS)

@@ -32,6 +32,8 @@ _LOADER = re.compile(r"^enumerate\(DataLoader\)#")
 _DATA_WORDS = frozenset({"data", "load", "loader", "dataloader", "fetch", "batch", "input", "next"})
 _WORD = re.compile(r"[A-Za-z]+")
 _OPTIMIZER_RANGE = re.compile(r"^Optimizer\.(?:step|zero_grad)#")
+_RECORDED_RANGE = re.compile(r"^(?:module|function): ")
+"""Ranges that laptime's recorder puts around modules and functions; Kineto writes them as operators."""
 
 _SYNC_CALL = re.compile(
     r"Synchronize"  # cuda*, cu*, hip*, ze*: stream, device, context, event
@@ -79,10 +81,15 @@ def _range_kind(base: str, name: str) -> str:
     if _HOST_COLLECTIVE.match(name):
         return "communication"
     if base == "op":
-        return "scope" if _OPTIMIZER_RANGE.match(name) else "op"
+        return "scope" if _OPTIMIZER_RANGE.match(name) or _RECORDED_RANGE.match(name) else "op"
     if _COMPILE.search(name):
         return "compile"
     return "data" if _names_data(name) else "scope"
+
+
+def is_loading(name: str) -> bool:
+    """Whether a range is PyTorch's annotation of a loader's `next`."""
+    return bool(_LOADER.match(name))
 
 
 def is_collective(name: str) -> bool:
@@ -108,7 +115,7 @@ def _names_data(name: str) -> bool:
 
 
 _BACKWARD_NODE = re.compile(r"^autograd::engine::evaluate_function: |Backward\d*$")
-_BACKWARD_RANGE = re.compile(r"^\W*(?:backward|bwd)\b\W*$", re.IGNORECASE)
+_BACKWARD_RANGE = re.compile(r"^\W*(?:backward|bwd)\b\W*$|^module: .* \(backward\)$", re.IGNORECASE)
 _FORWARD_RANGE = re.compile(r"^\W*(?:forward|fwd)\b\W*$|\.forward$", re.IGNORECASE)
 
 

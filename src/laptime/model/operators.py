@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from laptime.model.arrays import CodeArray, IntArray, distinct_rows
+from laptime.model.arrays import BoolArray, CodeArray, IntArray, distinct_rows
 from laptime.model.assembly import Assembled
 from laptime.model.builder import TraceBuilder
 from laptime.model.vocabulary import KIND_CODE, KINDS
@@ -17,6 +17,9 @@ from laptime.model.vocabulary import KIND_CODE, KINDS
 _PYTHON_FRAME = re.compile(r"^(?P<file>.+?)\((?P<line>\d+)\):(?: (?P<function>.*))?$", re.DOTALL)
 _XLA_FRAME = re.compile(r"^\$(?:(?P<file>[^ :]+):(?P<line>\d+) )?(?P<function>.*)$", re.DOTALL)
 _MODULE = "nn.Module: "
+_MODULE_RANGE = "module: "
+"""Begins the names of ranges that laptime's recorder puts around modules; their whole path follows."""
+_BACKWARD = " (backward)"
 _NAMESPACE = re.compile(r"^(?:\w+::)+")
 _AUTOGRAD_PREFIX = "autograd::engine::evaluate_function: "
 _DEEPEST_STACK = 200
@@ -65,7 +68,10 @@ class _FrameNodes:
 
 def _frame_nodes(slices: Assembled, names: list[str]) -> _FrameNodes:
     columns = slices.columns
-    is_frame = slices.on_thread & np.isin(columns["kind"], [KIND_CODE["python"], KIND_CODE["compile"]])
+    is_frame = np.isin(columns["kind"], [KIND_CODE["python"], KIND_CODE["compile"]])
+    is_range = np.array([name.startswith(_MODULE_RANGE) for name in names] or [False], bool)
+    is_frame |= (columns["kind"] == KIND_CODE["scope"]) & is_range[columns["name"]]
+    is_frame &= slices.on_thread
     of_slice = np.full(len(slices.end), -1, np.int64)
     parents: list[IntArray] = []
     node_names: list[IntArray] = []
@@ -99,7 +105,8 @@ def _stacks(
     wanted = slices.on_thread & ~np.isin(kinds, [KIND_CODE["python"], KIND_CODE["step"]])
     stack_of_slice = np.full(len(kinds), -1, np.int32)
     table: dict[str, list[object]] = {"stack_id": [], "depth": [], "function": [], "file": [], "line": []}
-    from_frames = np.flatnonzero(wanted & (nodes.of_slice >= 0) & (slices.columns["call_stack"] < 0))
+    has_frames = np.append(_has_frames(nodes, names), False)  # the last place: no node
+    from_frames = np.flatnonzero(wanted & has_frames[nodes.of_slice] & (slices.columns["call_stack"] < 0))
     used, place = np.unique(nodes.of_slice[from_frames], return_inverse=True)
     stack_of_slice[from_frames] = place
     for stack_id, node in enumerate(used.tolist()):
@@ -107,7 +114,7 @@ def _stacks(
         while node >= 0 and len(frames) < _DEEPEST_STACK:
             frames.append(names[nodes.name[node]])
             node = int(nodes.parent[node])
-        _add_stack(table, stack_id, [frame for frame in frames if not frame.startswith(_MODULE)])
+        _add_stack(table, stack_id, [frame for frame in frames if not frame.startswith((_MODULE, _MODULE_RANGE))])
     texts = builder.texts["call_stack"].texts
     from_text = np.flatnonzero(slices.columns["call_stack"] >= 0)
     used, place = np.unique(slices.columns["call_stack"][from_text], return_inverse=True)
@@ -116,6 +123,14 @@ def _stacks(
     for stack_id, code in enumerate(used.tolist(), start=base):
         _add_stack(table, stack_id, [frame for frame in texts[code].split(";") if frame.strip()][:_DEEPEST_STACK])
     return stack_of_slice, table
+
+
+def _has_frames(nodes: _FrameNodes, names: list[str]) -> BoolArray:
+    """Whether a node or one around it is a Python frame, not only a module; parents come before their children."""
+    found: list[bool] = []
+    for parent, name in zip(nodes.parent.tolist(), nodes.name.tolist(), strict=True):
+        found.append(not names[name].startswith((_MODULE, _MODULE_RANGE)) or (parent >= 0 and found[parent]))
+    return np.array(found, bool)
 
 
 def _add_stack(table: dict[str, list[object]], stack_id: int, frames: list[str]) -> None:
@@ -140,6 +155,8 @@ def _modules(builder: TraceBuilder, nodes: _FrameNodes, names: list[str]) -> lis
         if frame.startswith(_MODULE):
             own = frame[len(_MODULE) :]
             paths.append(f"{outer}/{own}" if outer else own)
+        elif frame.startswith(_MODULE_RANGE):
+            paths.append(frame[len(_MODULE_RANGE) :].removesuffix(_BACKWARD).replace(".", "/"))
         else:
             paths.append(outer)
     return paths + [text.replace(".", "/") for text in builder.texts["module"].texts]

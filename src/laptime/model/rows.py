@@ -45,6 +45,10 @@ class Rows:
         """A copy of a whole column; the rows keep it."""
         return np.concatenate(self._parts[name]) if self._parts[name] else np.empty(0, self._columns[name][0])
 
+    def put(self, name: str, values: Column) -> None:
+        """Puts other values in place of a whole column."""
+        self._parts[name] = [values.astype(self._columns[name][0], copy=False)]
+
     def least(self, name: str, *, missing: int) -> int | None:
         """Least value of a column, `missing` aside; None where there is none."""
         values = [int(part[part != missing].min(initial=_MOST)) for part in self._parts.get(name, [])]

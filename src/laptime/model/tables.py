@@ -73,7 +73,7 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         "allocations": _allocations(builder, memory, slices, operators),
         "steps": _steps(steps, thread),
         "op_totals": _op_totals(builder, operators),
-        "queue_samples": pa.Table.from_pylist(builder.queue_samples, SCHEMAS["queue_samples"]),
+        "queue_samples": pa.Table.from_pylist(_queue_samples(builder, slices.origin_ns), SCHEMAS["queue_samples"]),
         "pipeline_ops": pa.Table.from_pylist(builder.pipeline_ops, SCHEMAS["pipeline_ops"]),
         "stacks": pa.table(operators.stacks, SCHEMAS["stacks"]),
     }
@@ -289,9 +289,23 @@ def _warn_of_links(builder: TraceBuilder, slices: Assembled, flows: Flows) -> No
         builder.warnings.add(code, message, int(np.count_nonzero(count)))
 
 
+def _queue_samples(builder: TraceBuilder, origin_ns: int) -> list[dict[str, object]]:
+    if not isinstance(builder.meta.get("start_ups"), list):
+        return builder.queue_samples
+    return [
+        {**row, "ts_ns": None if row["ts_ns"] is None else int(str(row["ts_ns"])) - origin_ns}
+        for row in builder.queue_samples
+    ]
+
+
 def _on_own_clock(span: object, origin_ns: int) -> list[int] | None:
     """A pair of times of the source's clock on the rank's own."""
     return [int(time) - origin_ns for time in span] if isinstance(span, (list, tuple)) else None
+
+
+def _start_ups(builder: TraceBuilder, origin_ns: int) -> dict[str, object]:
+    told = builder.meta.get("start_ups")
+    return {"start_ups": [_on_own_clock(span, origin_ns) for span in told]} if isinstance(told, list) else {}
 
 
 def _meta(builder: TraceBuilder, slices: Assembled, thread: int | None) -> dict[str, object]:
@@ -303,6 +317,7 @@ def _meta(builder: TraceBuilder, slices: Assembled, thread: int | None) -> dict[
             key: _on_own_clock(builder.meta.get(key), slices.origin_ns)
             for key in ("device_covered_ns", "device_log_ns")
         },
+        **_start_ups(builder, slices.origin_ns),
         "main_thread": thread,
         "events": {"read": builder.read, "kept": builder.read - sum(dropped.values()), "dropped": dropped},
         "warnings": builder.warnings.as_rows(),

@@ -20,6 +20,8 @@ class Window:
     number: int
     log: EventLog
     files: list[tuple[str, str]] = field(default_factory=list)
+    unended_step: int | None = None
+    """The step that had begun when the window was closed, and that training never ended: it is no step."""
 
     def path(self, suffix: str) -> Path:
         """Where a file or folder of this window goes; `suffix` begins without a dot."""

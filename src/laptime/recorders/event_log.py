@@ -76,6 +76,10 @@ class EventLog:
             if len(rows) >= _ROWS_AT_ONCE:
                 self.flush()
 
+    def call(self, thread: int, name: str | None, span: tuple[int, int], stack: str) -> None:
+        """A call whose stack is known, of a slice that the framework records without: a scope; None is a wait."""
+        self.add("call", thread, name, *span, self.stack_id(stack))
+
     def stack_id(self, stack: str) -> int:
         """Number of a call stack: frames `file(line): function`, innermost first, separated by `;`."""
         known = self._stacks.get(stack)

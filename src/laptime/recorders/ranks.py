@@ -1,8 +1,10 @@
-"""Rank and number of ranks, from the environment variables of the usual launchers."""
+"""Rank and number of ranks: of torch's process group where there is one, else as the usual launchers tell."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from collections.abc import Mapping
 
 _RANK = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "RANK_ID", "SLURM_PROCID")
@@ -13,9 +15,19 @@ _WORLD = (
 
 
 def rank_and_world(environment: Mapping[str, str] | None = None) -> tuple[int | None, int | None]:
-    """(rank, world size); None where no launcher tells."""
+    """(rank, world size); None where nobody tells."""
+    if environment is None and (told := _of_process_group()) is not None:
+        return told
     values = os.environ if environment is None else environment
     return _first_number(values, _RANK), _first_number(values, _WORLD)
+
+
+def _of_process_group() -> tuple[int, int] | None:
+    distributed = sys.modules.get("torch.distributed")
+    with contextlib.suppress(Exception):  # a build without it
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            return int(distributed.get_rank()), int(distributed.get_world_size())
+    return None
 
 
 def _first_number(values: Mapping[str, str], names: tuple[str, ...]) -> int | None:

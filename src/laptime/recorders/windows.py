@@ -92,6 +92,7 @@ class OpenWindow:
             if cut:
                 self.end_step(number, complete=False)
             elif self._step_start is not None:
+                self.window.unended_step = number
                 self._backend.end_step(number)
         finally:
             self._sampler.stop()

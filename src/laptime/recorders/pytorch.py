@@ -1,0 +1,128 @@
+"""PyTorch: torch.profiler underneath, one Kineto trace for each window, marked by steps as other tools expect it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from typing import Protocol, cast
+
+from laptime.recorders.backends import LoaderProbe, Window
+from laptime.recorders.event_log import EventLog, now
+from laptime.recorders.options import Options
+from laptime.recorders.pytorch_activities import chosen_activities
+from laptime.recorders.pytorch_export import write_trace
+from laptime.recorders.pytorch_loader import DataLoader, DataLoaderProbe, Pipelines
+from laptime.recorders.pytorch_modules import ModuleScopes
+from laptime.recorders.pytorch_ranges import Range, cheap_ranges, full_ranges
+
+IMPORTER = "pytorch_kineto"
+
+
+class KinetoProfile(Protocol):
+    """The low-level profiler of torch.profiler."""
+
+    def prepare_trace(self) -> None: ...
+    def start_trace(self) -> None: ...
+    def stop_trace(self) -> None: ...
+    def export_chrome_trace(self, path: str) -> None: ...
+
+
+class _ProfileClass(Protocol):
+    def __call__(self, **arguments: object) -> KinetoProfile: ...
+
+
+class PyTorchBackend:
+    """Records by torch.profiler."""
+
+    name = "pytorch"
+    marks_scopes = True
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._record_function = full_ranges()
+        self._modules = ModuleScopes(cheap_ranges())
+        self._pipelines = Pipelines()
+        self._prepared: KinetoProfile | None = None
+        self._running: KinetoProfile | None = None
+        self._step: Range | None = None
+
+    def version(self) -> str | None:
+        """torch.__version__."""
+        return str(importlib.import_module("torch").__version__)
+
+    def prepare(self) -> None:
+        """Starts the collection of the devices, which takes long the first time."""
+        if self._prepared is None:
+            self._prepared = _make_profile(self._options)
+            self._prepared.prepare_trace()
+
+    def start(self, window: Window) -> None:
+        """Begins to record."""
+        self._pipelines.since = now()
+        self.prepare()
+        self._running, self._prepared = self._prepared, None
+        if self._running is not None:
+            self._running.start_trace()
+            self._modules.install()
+
+    def stop(self, window: Window) -> None:
+        """Ends recording and writes the trace of the window."""
+        self._modules.remove()
+        self._close_mark()
+        self._pipelines.collect(window.log)
+        running, self._running = self._running, None
+        if running is None:
+            return
+        running.stop_trace()
+        path = window.path("pt.trace.json.gz")
+        dropped = None if window.unended_step is None else f"ProfilerStep#{window.unended_step}"
+        write_trace(running, path, without=dropped)
+        window.add_file(path, IMPORTER)
+
+    def begin_step(self, number: int) -> None:
+        """Begins the mark that torch.profiler would make."""
+        self._step = self._record_function(f"ProfilerStep#{number}")
+        self._step.__enter__()
+
+    def end_step(self, number: int) -> None:
+        """Ends the mark."""
+        self._modules.end_open()
+        self._close_mark()
+
+    def open_scope(self, name: str) -> object:
+        """Begins a range that Kineto calls user_annotation."""
+        scope = self._record_function(name)
+        scope.__enter__()
+        return scope
+
+    def close_scope(self, token: object) -> None:
+        """Ends a range."""
+        cast("Range", token).__exit__(None, None, None)
+
+    def watch(self, loader: Iterable[object], log: EventLog) -> LoaderProbe | None:
+        """What looks inside a torch DataLoader; other loaders are watched from outside."""
+        kind: type = importlib.import_module("torch.utils.data").DataLoader
+        return DataLoaderProbe(self._pipelines, cast("DataLoader", loader), log) if isinstance(loader, kind) else None
+
+    def _close_mark(self) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            step.__exit__(None, None, None)
+
+
+def _make_profile(options: Options) -> KinetoProfile:
+    profiler = importlib.import_module("torch.profiler")
+    make: _ProfileClass = profiler.profile
+    arguments: dict[str, object] = {
+        "activities": chosen_activities(options, profiler.supported_activities()),
+        "record_shapes": options.record_shapes,
+        "profile_memory": options.records_memory,
+        "with_stack": options.with_backtrace,
+        **options.extra,
+    }
+    return make(**arguments)
+
+
+def backend(options: Options) -> PyTorchBackend:
+    """The recorder of PyTorch. Raises ImportError where torch is not installed."""
+    return PyTorchBackend(options)
