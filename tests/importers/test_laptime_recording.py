@@ -159,7 +159,7 @@ def test_a_file_of_the_framework_beside_the_log(tmp_path: Path, workspace: Works
     ("name", "importer", "content", "text"),
     [
         ("a.window1.json", "megengine", None, "a.window1.json, which the log names, is not there; left out"),
-        ("a.window1.json", "megengine", "no json", "a.window1.json: "),
+        ("a.window1.xplane.pb", "xplane", "no protobuf", "a.window1.xplane.pb: "),
         ("a.window1.x", "of the future", "{}", "a.window1.x: of a format that laptime does not read; left out"),
     ],
 )

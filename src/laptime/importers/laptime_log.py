@@ -65,9 +65,9 @@ class Call(msgspec.Struct, array_like=True, tag="call"):
 
     thread: int
     name: str | None
-    start_ns: int
-    end_ns: int
-    stack: int
+    start_ns: _Time
+    end_ns: _Time
+    stack: _Number
 
 
 class Stack(msgspec.Struct, array_like=True, tag="stack"):
