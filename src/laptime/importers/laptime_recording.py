@@ -70,7 +70,7 @@ class LaptimeRecording:
         """Reads the log and the files of its windows. Raises LaptimeError where it holds no window."""
         if source.member is not None:
             raise LaptimeError("a recording inside an archive", where=source.name, remedy="unpack the archive first")
-        log = read_log(source.path)
+        log = read_log(source)
         windows = windows_of(log)
         files = source.files[1:] or recording_of(source.path).files[1:]
         parts = _Parts(builder, self._others, decoders)
@@ -196,6 +196,8 @@ def _number(*values: object) -> int | None:
 
 def _warn(log: Log, windows: Sequence[Window], builder: TraceBuilder) -> None:
     add = builder.warnings.add
+    if log.damage is not None:
+        add("truncated", log.damage)
     if log.cut_at is not None:
         add("truncated", f"the log is cut at byte {log.cut_at:,}; what comes before is kept")
     add("invalid_json", "rows of the log that are none; dropped", log.bad)
