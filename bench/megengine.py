@@ -142,7 +142,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", nargs="*", default=CASES[:1], help="folders of the corpus under megengine")
     parser.add_argument("--repeats", type=int, default=REPEATS, help="imports of each file")
-    parser.add_argument("--keep", action="store_true", help="keep the PyTorch trace in bench/data, or use the one there")
+    parser.add_argument("--keep", action="store_true", help="keep the PyTorch trace in bench/data for the next time")
     options = parser.parse_args()
     if options.keep:
         DATA.mkdir(parents=True, exist_ok=True)
