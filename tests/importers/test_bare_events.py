@@ -141,23 +141,7 @@ def test_two_odd_events_do_not_make_up_for_each_other() -> None:
 
 
 NUMBERS = ["1", "12", "2.5", "-1", "0", "1e3", "null"]
-STRINGS = [
-    '"B"',
-    '"E"',
-    '"X"',
-    '"C"',
-    '"s"',
-    '"f"',
-    '"i"',
-    '"M"',
-    '"a"',
-    '"},{"',
-    '"{"',
-    '"}"',
-    '"\\\\"',
-    '"\\""',
-    '"ts"',
-]
+STRINGS = ['"B"', '"E"', '"X"', '"C"', '"s"', '"f"', '"i"', '"M"', '"},{"', '"{"', '"}"', '"\\\\"', '"\\""', '"ts"']
 VALUES = st.sampled_from([*NUMBERS, *STRINGS, "{}", '{"a":1}', "[]", '[{"a":1},{"b":2}]', '{"ts":1}'])
 KEYS = st.sampled_from(["args", "bp", "cat", "dur", "id", "name", "ph", "pid", "scope", "tid", "ts"])
 EVENT = st.one_of(
