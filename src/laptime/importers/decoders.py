@@ -18,8 +18,8 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 
 from laptime.errors import LaptimeError
-from laptime.importers.decoding import Decoded
-from laptime.importers.framing import Block, EventFile, decode_part, decode_text
+from laptime.importers.decoding import Decoded, decode_part, decode_text
+from laptime.importers.framing import Block, EventFile
 
 LARGE_BYTES = 64 << 20
 _LARGE_BARE_BYTES = 256 << 20

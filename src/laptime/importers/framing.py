@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from laptime.errors import LaptimeError
-from laptime.importers.bare_events import decode_bare
-from laptime.importers.decoding import Decoded, decode_block
+from laptime.importers.decoding import Decoded, decode_text
 from laptime.importers.events import EVENT_BOUNDARY
 from laptime.importers.streams import ByteStream
 
@@ -43,18 +42,6 @@ class Block:
     def decode(self) -> Decoded:
         """Columns of the events."""
         return decode_text(self.data, last=self.last, bare=self.bare)
-
-
-def decode_text(data: bytes, *, last: bool = False, bare: bool = False) -> Decoded:
-    """Decodes the text of a block."""
-    return decode_bare(data, last=last) if bare else decode_block(data, last=last)
-
-
-def decode_part(path: str, offset: int, length: int, *, bare: bool = False) -> Decoded:
-    """Decodes a block that lies uncompressed in a file, so that its text need not travel between processes."""
-    with open(path, "rb") as handle:
-        handle.seek(offset)
-        return decode_text(handle.read(length), bare=bare)
 
 
 class EventFile:
