@@ -25,6 +25,8 @@ from laptime.model.vocabulary import KINDS, NULL, PHASES
 
 ARGS_ROWS = 16 << 10
 """Rows per group of the args table."""
+_BYTES_A_ROW = 4
+"""Where texts take less than this they are read at once, and each once."""
 
 
 @dataclass
@@ -135,9 +137,20 @@ def _null_where(codes: Column, texts: list[str], absent: str) -> Column:
 
 
 def _args_batches(spool: SpoolReader, starts: Column, lengths: Column) -> Iterator[pa.RecordBatch]:
+    if not lengths.any():
+        pool, place_of = pa.nulls(0, pa.large_string()), np.full(len(starts), -1)
+    elif int(starts.max()) < _BYTES_A_ROW * len(starts):  # many slices share their text
+        texts, place_of = spool.pool(starts, lengths)
+        pool = _text_array(texts)
+    else:
+        pool = None
     for first in range(0, len(starts), ARGS_ROWS):
-        texts = spool.gather(starts[first : first + ARGS_ROWS], lengths[first : first + ARGS_ROWS])
-        yield pa.record_batch([_text_array(texts)], schema=SCHEMAS["args"])
+        rows = slice(first, first + ARGS_ROWS)
+        if pool is None:
+            texts = _text_array(spool.gather(starts[rows], lengths[rows]))
+        else:
+            texts = pool.take(pa.array(place_of[rows], mask=place_of[rows] < 0))
+        yield pa.record_batch([texts], schema=SCHEMAS["args"])
 
 
 def _tracks(builder: TraceBuilder, slices: Assembled) -> pa.Table:
