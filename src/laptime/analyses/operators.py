@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from laptime.analyses.averages import quantile
-from laptime.analyses.call_sites import OpTree, op_rows, sources_of
+from laptime.analyses.call_sites import OpTree, op_rows, scope_rows, sources_of
 from laptime.analyses.device import device_rows, launch_of
 from laptime.analyses.footprints import FOOTPRINT
 from laptime.analyses.op_totals import Groups, merged, sides_of_totals, totals_by_group
@@ -207,10 +207,12 @@ def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
 def _operators(trace: Trace, by: str, on: str, device: IntArray, part: Part) -> tuple[_Executions, Groups]:
     trace.slices.load("parent_id", "op_id", "stack_id", "name")
     ops = op_rows(trace)
+    of_scopes = not len(ops) and not len(device)
+    ops = scope_rows(trace) if of_scopes else ops
     if part.subgraph is not None:
         ops = ops[in_part(trace, ops, Part(subgraph=part.subgraph))]
     tree = OpTree(trace, ops)
-    group_of_op, groups = _groups(trace, ops, by)
+    group_of_op, groups = _groups(trace, ops, "scope" if of_scopes and by != "source" else by)
     if on == "host":
         duration = trace.slices["dur_ns"][ops]
         own = duration - tree.time_of_children(trace.slices["start_ns"][ops], trace.end_ns[ops])
@@ -288,6 +290,8 @@ def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups)
 def _groups(trace: Trace, ops: IntArray, by: str) -> tuple[IntArray, Groups]:
     if by == "source":
         return _groups_by_source(trace, ops)
+    if by == "scope":
+        return _groups_by_scope(trace, ops)
     group_of, groups = groups_of_ops(trace, by)
     op_id = trace.slices["op_id"][ops]
     return group_of[np.where(op_id == NULL, 0, op_id)], groups
@@ -348,6 +352,15 @@ def _finite_or_none(text: str) -> float | None:
 
 def _no_number(text: str) -> None:
     """NaN and Infinity."""
+
+
+def _groups_by_scope(trace: Trace, scopes: IntArray) -> tuple[IntArray, Groups]:
+    """Ranges of a recording without operators, by their names."""
+    used, group = np.unique(trace.slices["name"][scopes], return_inverse=True)
+    names = trace.slices.texts("name")
+    nothing = [None] * len(used)
+    labels = [names[code] for code in used.tolist()]
+    return group.reshape(-1).astype(np.int64), Groups(labels, list(nothing), list(nothing), list(nothing))
 
 
 def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, Groups]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from laptime.analyses.budget import StepSpans
 from laptime.analyses.intervals import union
+from laptime.analyses.pipeline_stages import StageTimes, advice, named, stage_times
 from laptime.model.arrays import BoolArray
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import KIND_CODE, NULL
@@ -19,6 +20,10 @@ HIGH, LOW = 0.8, 0.2
 """A queue is full from HIGH on and near empty below LOW, as shares of its capacity."""
 _DROP = 0.3
 """An operator whose input queue is fuller than its output queue by this share of the capacity is slower than that."""
+_OWN_WAIT = "next batch"
+"""Waits that laptime's recorder measured."""
+_WAITS = 0.1
+"""Share of the steps from which waiting for data is worth a word on the slowest stage."""
 _EMPTY = 0.3
 """Share of batches that find the host queue empty from which data processing is the slow stage."""
 
@@ -38,21 +43,24 @@ def pipeline(trace: Trace) -> dict[str, object]:
     """`laptime pipeline` as the JSON contract names it."""
     queues = _queues(trace)
     table = trace.table("pipeline_ops").arrow().to_pylist()
-    watched = _loader_waits(trace) if trace.meta.get("format") == "laptime" else None  # every batch of every window
-    bound = watched or _recorded_waits(trace, queues) or _loader_waits(trace)
+    watched = _loader_waits(trace, queues) if trace.meta.get("format") == "laptime" else None  # batches of all windows
+    bound = watched or _recorded_waits(trace, queues) or _loader_waits(trace, queues)
+    times = stage_times(trace, {str(row["op_type"]) for row in table})
+    start_ups = trace.meta.get("start_ups")
     return {
         "schema_version": 1,
         "rank": trace.rank,
         "source": trace.source,
         "data_bound": bound,
+        "start_up_ns": [last - first for first, last in start_ups] if isinstance(start_ups, list) else None,
         "queues": queues,
-        "operators": [_operator(row) for row in table],
-        "bottleneck": _bottleneck(table, bound),
+        "operators": [_operator(row, times) for row in table],
+        "bottleneck": _bottleneck(trace, table, bound, times),
         "stage_verdict": _stage_verdict(queues),
     }
 
 
-def _operator(row: Row) -> Row:
+def _operator(row: Row, times: StageTimes) -> Row:
     queue = {
         "capacity": row["queue_capacity"],
         "mean_size": row["queue_mean_size"],
@@ -61,7 +69,9 @@ def _operator(row: Row) -> Row:
         "samples": row["queue_samples"],
     }
     known = {key: row[key] for key in ("op_id", "op_type", "name", "workers", "parent_id")}
-    return {**known, "output_queue": None if row["queue_capacity"] is None else queue}
+    count, total = times.get(str(row["op_type"]), (None, None))
+    output = None if row["queue_capacity"] is None else queue
+    return {**known, "count": count, "total_ns": total, "output_queue": output}
 
 
 # ---- queues between the stages ----
@@ -141,23 +151,26 @@ def _recorded_waits(trace: Trace, queues: list[Row]) -> Row | None:
     }
 
 
-def _loader_waits(trace: Trace) -> Row | None:
-    """Data slices of the main thread inside steps; how full a queue was, PyTorch does not tell."""
+def _loader_waits(trace: Trace, queues: list[Row]) -> Row | None:
+    """Data slices of the main thread inside steps: laptime's own where it watched the loader, else PyTorch's."""
     thread = trace.main_thread
     spans = StepSpans.of(trace)
     if thread is None or not len(spans.start):
         return None
     on_thread = trace.slices["track_id"] == thread
     data = on_thread & (trace.slices["kind"] == KIND_CODE["data"]) & (trace.slices["dur_ns"] != NULL)
+    own = data & named(trace, _OWN_WAIT)
+    data = own if own.any() else data
     if not data.any():
         return None
+    host = [int(str(queue["empty_count"])) for queue in queues if queue["stage"] == "process"]
     waits = union(trace.slices["start_ns"][data], trace.end_ns[data])
     inside = waits.within(spans.start, spans.end)
     start = trace.slices["start_ns"][data & ~_inside(trace, data)]
     batches = int(np.count_nonzero((start >= spans.start.min()) & (start < spans.end.max())))
     total = _steps_ns(trace)
     return {
-        "waits": None,
+        "waits": sum(host) if host else None,
         "batches": batches,
         "wait_ns": int(inside.sum()),
         "share_of_step": int(inside.sum()) / total if total else None,
@@ -180,7 +193,7 @@ def _steps_ns(trace: Trace) -> int:
 # ---- the slowest operator ----
 
 
-def _bottleneck(table: list[Row], bound: Row | None) -> Row | None:
+def _bottleneck(trace: Trace, table: list[Row], bound: Row | None, times: StageTimes) -> Row | None:
     ops = [
         _Op(
             int(str(r["op_id"])),
@@ -191,7 +204,7 @@ def _bottleneck(table: list[Row], bound: Row | None) -> Row | None:
         )
         for r in table
     ]
-    found = _suspect(ops)
+    found = _suspect(ops) if not times else _longest(ops, times, bound)
     if found is None:
         return None
     op, reason = found
@@ -199,7 +212,24 @@ def _bottleneck(table: list[Row], bound: Row | None) -> Row | None:
         reason += (
             f"; but only {bound['waits']} of {bound['batches']} batches found no data: training hardly waits for it"
         )
-    return {"op_id": op.op_id, "op_type": op.op_type, "name": op.name, "reason": reason, "advice": _advice(op.op_type)}
+    text = advice(str(trace.meta.get("framework")), op.op_type)
+    return {"op_id": op.op_id, "op_type": op.op_type, "name": op.name, "reason": reason, "advice": text}
+
+
+def _longest(ops: list[_Op], times: StageTimes, bound: Row | None) -> tuple[_Op, str] | None:
+    """Where the stages' times are known: the longest one, where training waits or the last queue is near empty."""
+    last = next((op for op in ops if op.usage is not None), None)
+    share = None if bound is None else _float(bound["share_of_step"])
+    starved = last is not None and last.usage is not None and last.usage < LOW
+    if not starved and (share is None or share < _WAITS):
+        return None
+    op = max((op for op in ops if op.op_type in times), key=lambda op: times[op.op_type][1], default=None)
+    if op is None:
+        return None
+    count, total = times[op.op_type]
+    whole = sum(time for _, time in times.values())
+    reason = f"{op.op_type} takes {total / count / 1e6:.1f} ms of each batch, {total / whole:.0%} of the loader's work"
+    return op, reason
 
 
 def _suspect(ops: list[_Op]) -> tuple[_Op, str] | None:
@@ -231,24 +261,6 @@ def _inputs(op: _Op, ops: list[_Op]) -> list[_Op]:
     for child in (each for each in ops if each.parent == op.op_id):
         found += [child] if child.usage is not None else _inputs(child, ops)
     return found
-
-
-_ADVICE = {
-    "map": "raise num_parallel_workers of map, use C++ transforms for Python ones, or python_multiprocessing=True",
-    "batch": "raise prefetch_size (ds.config.set_prefetch_size) and num_parallel_workers of batch",
-    "generator": "raise num_parallel_workers of GeneratorDataset, make the source faster, or convert it to MindRecord",
-    "dataloader": "raise num_workers of the DataLoader, or make the longest of fetch, transform and collate faster",
-    "iterator": "prepare batches in more threads or processes, or make what prepares them faster",
-    "shuffle": "lower buffer_size of shuffle, or shuffle when reading (shuffle=True of the dataset)",
-}
-
-
-def _advice(op_type: str) -> str:
-    kind = op_type.lower()
-    return next(
-        (text for name, text in _ADVICE.items() if kind.startswith(name)),
-        "raise num_parallel_workers of the dataset, read from faster storage, or convert the data to MindRecord",
-    )
 
 
 def _int(value: object) -> int | None:

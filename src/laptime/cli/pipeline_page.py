@@ -26,6 +26,8 @@ def show(result: Json, *, path: str, rank: str) -> None:
         return
     if bound is not None:
         page.print(_waits(bound))
+    if result["start_up_ns"]:
+        page.print(_start_ups(result["start_up_ns"]))
     _show_queues(page, result["queues"])
     _show_operators(page, result["operators"])
     if result["bottleneck"]:
@@ -42,6 +44,11 @@ def _waits(bound: Json) -> str:
     empty = "" if bound["waits"] is None else f", {bound['waits']} found the queue empty"
     share = "" if bound["share_of_step"] is None else f" ({share_text(bound['share_of_step'], 1)} of the steps)"
     return f"{bound['batches']} batches{empty}; training waited {time_text(bound['wait_ns'])} for data{share}."
+
+
+def _start_ups(spans: list[int]) -> str:
+    times = "once" if len(spans) == 1 else f"{len(spans)} times"
+    return f"The loader started {times}, {time_text(sum(spans))} until its first batch; not counted as waiting."
 
 
 def _show_queues(page: Console, queues: list[Json]) -> None:
@@ -77,6 +84,8 @@ def _show_operators(page: Console, operators: list[Json]) -> None:
         else:
             filled = round(_BAR_WIDTH * min(queue["usage_share"], 1))
             line.append("█" * filled + "·" * (_BAR_WIDTH - filled)).append(f" {share_text(queue['usage_share'], 1)}")
+        if op["count"]:
+            line.append(f"  {time_text(op['total_ns'] / op['count'])} a batch")
         page.print(line)
 
 

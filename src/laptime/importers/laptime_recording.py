@@ -16,8 +16,15 @@ from typing import Protocol
 from laptime.errors import LaptimeError
 from laptime.importers.decoders import Decoders
 from laptime.importers.laptime_folders import FORMAT, SUFFIX, recording_of
-from laptime.importers.laptime_log import Begin, End, Fact, File, Log, Note, StartUp, read_log
-from laptime.importers.laptime_rows import add_rows, following, given_steps, shifted, with_points
+from laptime.importers.laptime_log import Begin, End, Fact, File, Log, Note, read_log
+from laptime.importers.laptime_rows import (
+    add_rows,
+    add_start_ups,
+    following,
+    given_steps,
+    shifted,
+    with_points,
+)
 from laptime.importers.megengine_scopes import OWN_STEP
 from laptime.importers.progress import Progress, silent
 from laptime.importers.sources import Source, sources_beside
@@ -64,7 +71,7 @@ class LaptimeRecording:
         """Reads the log and the files of its windows. Raises LaptimeError where it holds no window."""
         if source.member is not None:
             raise LaptimeError("a recording inside an archive", where=source.name, remedy="unpack the archive first")
-        log = read_log(source.path)
+        log = read_log(source)
         windows = windows_of(log)
         files = source.files[1:] or recording_of(source.path).files[1:]
         parts = _Parts(builder, self._others, decoders)
@@ -72,6 +79,7 @@ class LaptimeRecording:
             progress(done, len(windows))
             parts.join_window(window, source.path.parent, files)
         _add_facts(log, parts, builder)
+        builder.meta["start_ups"] = add_start_ups(log, windows, builder)
         add_rows(log, windows, parts.main_track, builder)
         named = [step for step in parts.steps if not OWN_STEP.match(step.label)]
         builder.steps = with_points(given_steps(log, windows), parts.steps) or named
@@ -177,7 +185,6 @@ def _add_facts(log: Log, parts: _Parts, builder: TraceBuilder) -> None:
             "world_size": _number(facts.get("world_size"), parts.facts.get("world_size")),
             "base_unix_ns": 0,
             "recorder": {key: facts[key] for key in _KEPT if key in facts},
-            "start_ups": [[row.start_ns, row.end_ns] for row in log.of(StartUp)],
         }
     )
 
@@ -191,6 +198,8 @@ def _number(*values: object) -> int | None:
 
 def _warn(log: Log, windows: Sequence[Window], builder: TraceBuilder) -> None:
     add = builder.warnings.add
+    if log.damage is not None:
+        add("truncated", log.damage)
     if log.cut_at is not None:
         add("truncated", f"the log is cut at byte {log.cut_at:,}; what comes before is kept")
     add("invalid_json", "rows of the log that are none; dropped", log.bad)

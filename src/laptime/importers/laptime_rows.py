@@ -11,8 +11,9 @@ from typing import Protocol
 import numpy as np
 
 from laptime.importers.laptime_calls import add_call_stacks
-from laptime.importers.laptime_log import Counter, Log, PipelineOp, Queue, Slice, Stack, Step, Thread
+from laptime.importers.laptime_log import Counter, Log, PipelineOp, Queue, Slice, Stack, StartUp, Step, Thread
 from laptime.model.builder import BASE_KIND_CODE, GivenStep, TraceBuilder
+from laptime.model.classify import MIRROR, is_loading
 from laptime.model.tracks import TrackKey
 from laptime.model.vocabulary import KINDS
 
@@ -51,6 +52,21 @@ def add_rows(log: Log, windows: Sequence[Window], main_track: int | None, builde
     _add_pipeline(log, clock, builder)
     builder.read += len(log.rows) + log.bad
     builder.drop("invalid_json", log.bad)
+
+
+def add_start_ups(log: Log, windows: Sequence[Window], builder: TraceBuilder) -> list[list[int]]:
+    """The waits for the first batch of fresh iterators, in Unix time; then the framework's slices are no data waits."""
+    clock = _Clock(windows)
+    spans = [[clock.unix(row.start_ns), clock.unix(row.end_ns)] for row in log.of(StartUp) if row.end_ns > row.start_ns]
+    is_loader = np.array([is_loading(text) for text in builder.names.texts] or [False], bool)
+    if spans and is_loader.any():
+        columns = {name: builder.slices.joined(name) for name in ("name", "start", "dur", "kind")}
+        starts, ends = np.array(sorted(spans), np.int64).T
+        middle = columns["start"] + np.maximum(columns["dur"], 0) // 2
+        place = np.maximum(np.searchsorted(starts, middle, side="right") - 1, 0)
+        inside = (middle >= starts[place]) & (middle <= ends[place]) & is_loader[columns["name"]]
+        builder.slices.put("kind", np.where(inside, BASE_KIND_CODE[MIRROR], columns["kind"]))
+    return spans
 
 
 def _add_slices(log: Log, clock: _Clock, tracks: _Tracks, builder: TraceBuilder) -> None:

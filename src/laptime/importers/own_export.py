@@ -258,6 +258,7 @@ class _OwnFeeder(Feeder):
         builder.phases_told = bool(np.any(ids >= 0))
         whole = np.array_equal(ids, np.arange(len(ids)))
         builder.queue_samples, builder.pipeline_ops = (self._rows(name) for name in ("queue_samples", "pipeline_ops"))
+        self._shift_start_ups(origin)
         builder.allocations_read_back = self._allocations(whole=whole)
         self._add_links(ids)
 
@@ -265,6 +266,15 @@ class _OwnFeeder(Feeder):
     def _origin(self) -> int:
         origin = self._meta.meta.get("origin_ns")
         return origin if isinstance(origin, int) and abs(origin) < _MOST else 0
+
+    def _shift_start_ups(self, origin: int) -> None:
+        """Start-ups and queue samples are on the source's clock until the tables are made."""
+        told = self._builder.meta.get("start_ups")
+        if isinstance(told, list):
+            self._builder.meta["start_ups"] = [[time + origin for time in _span(each)] for each in told]
+            for sample in self._builder.queue_samples:
+                time = sample["ts_ns"]
+                sample["ts_ns"] = time + origin if isinstance(time, int) else None
 
     def _tell_threads(self) -> None:
         builder, told = self._builder, self._meta

@@ -7,7 +7,7 @@ and 5 (4 bytes). Nothing here knows a message's meaning.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,7 @@ class Damage(Exception):
         super().__init__(f"byte {place}")
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """One field; `value` of varints and fixed numbers (as unsigned), [start, end) of length-delimited bytes."""
 
     number: int
@@ -45,6 +44,8 @@ class Field:
 
 def varint_at(data: bytes, place: int, end: int) -> tuple[int, int]:
     """Unsigned value, and the place behind it. Raises Damage."""
+    if place < end and data[place] < 0x80:
+        return data[place], place + 1
     value = shift = 0
     for position in range(place, min(end, place + LONGEST_VARINT)):
         byte = data[position]

@@ -52,6 +52,13 @@ def distinct_codes(codes: Column) -> tuple[IntArray, IntArray]:
     return values + least, place_of[codes - least]
 
 
+def stable_order(codes: Column) -> IntArray:
+    """Rows by integer, equal ones as they come: np.argsort, faster where all are small."""
+    if len(codes) and codes.min() >= 0 and codes.max() <= np.iinfo(np.uint16).max:
+        codes = codes.astype(np.uint16)  # sorted by digits, not by comparing
+    return np.argsort(codes, kind="stable")
+
+
 def distinct_rows(keys: list[Column]) -> tuple[IntArray, IntArray]:
     """First row of each distinct combination of integers, and each row's combination."""
     combined = np.zeros(len(keys[0]), np.int64)

@@ -89,6 +89,11 @@ def _range_kind(base: str, name: str) -> str:
     return "data" if _names_data(name) else "scope"
 
 
+def is_loading(name: str) -> bool:
+    """Whether a range is PyTorch's annotation of a loader's `next`."""
+    return bool(_LOADER.match(name))
+
+
 def is_collective(name: str) -> bool:
     """Whether a device kernel's name is that of a collective; unknown names are not."""
     return bool(_COLLECTIVE.search(name)) and not _NOT_COLLECTIVE.search(name)

@@ -11,7 +11,7 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
-from laptime.model.arrays import CodeArray, Column, IntArray, repeated
+from laptime.model.arrays import CodeArray, Column, IntArray, distinct_codes, repeated
 
 
 class Rows:
@@ -136,6 +136,16 @@ class SpoolReader:
         order = np.zeros(len(lengths), np.int64)
         order[wanted] = place_of.reshape(-1)
         return texts.take(pa.array(order, mask=lengths == 0))
+
+    def pool(self, starts: IntArray, lengths: CodeArray) -> tuple[pa.LargeBinaryArray, IntArray]:
+        """Each of the texts once, and where each place's text stands among them; -1 where the length is 0."""
+        wanted = np.flatnonzero(lengths)
+        places, found = distinct_codes(starts[wanted])
+        sizes = np.empty(len(places), np.int32)
+        sizes[found] = lengths[wanted]
+        place_of = np.full(len(starts), -1, np.int64)
+        place_of[wanted] = found
+        return self.gather(places, sizes), place_of
 
     def _texts(self, places: IntArray, ends: IntArray) -> pa.LargeBinaryArray:
         """Texts that lie near each other, read at once; what lies between two of them is cut off."""

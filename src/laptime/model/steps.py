@@ -199,7 +199,10 @@ def slice_phases(slices: Assembled, flows: Flows, names: list[str], steps: Steps
     phase = _inherited_phases(slices, names)
     if steps.thread is None and len(steps):  # the source told the steps, and their points
         return phase
-    _mark_forward(slices, phase, steps, _fill_points(slices, names, steps))
+    if (slices.columns["kind"] == KIND_CODE["op"]).any():
+        _mark_forward(slices, phase, steps, _fill_points(slices, names, steps))
+    else:
+        _points_of_scopes(slices, phase, steps)
     for kind in _CALLS:
         called = flows.kind == kind
         phase[flows.to_id[called]] = phase[flows.from_id[called]]
@@ -268,6 +271,20 @@ def _mark_forward(slices: Assembled, phase: npt.NDArray[np.int8], steps: Steps, 
     marked = is_op & (phase[rows] == PHASE_CODE["forward"]) & (starts >= last_data_end[at])
     _reduce(steps.forward_start, index[marked], starts[marked], np.minimum)
     _spread_to_children(slices, rows, phase)
+
+
+def _points_of_scopes(slices: Assembled, phase: npt.NDArray[np.int8], steps: Steps) -> None:
+    """Of a recording without operators the ranges that name a phase tell where it begins and ends."""
+    columns = slices.columns
+    scopes = np.flatnonzero((columns["track"] == steps.thread) & (columns["kind"] == KIND_CODE["scope"]))
+    start = columns["start"].astype(np.int64)
+    for name, points, times, how in (
+        ("forward", steps.forward_start, start, np.minimum),
+        ("backward", steps.backward_end, slices.end, np.maximum),
+        ("optimizer", steps.optimizer_start, start, np.minimum),
+    ):
+        rows = scopes[phase[scopes] == PHASE_CODE[name]]
+        _reduce(points, steps.holding(start[rows]), times[rows], how)
 
 
 def _inside_kind(slices: Assembled, rows: IntArray, kind: str) -> BoolArray:

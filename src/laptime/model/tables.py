@@ -25,6 +25,8 @@ from laptime.model.vocabulary import KINDS, NULL, PHASES
 
 ARGS_ROWS = 16 << 10
 """Rows per group of the args table."""
+_BYTES_A_ROW = 4
+"""Where texts take less than this they are read at once, and each once."""
 
 
 @dataclass
@@ -74,7 +76,7 @@ def build_tables(builder: TraceBuilder) -> BuiltTables:
         "allocations": _allocations(builder, memory, slices, operators),
         "steps": _steps(steps, thread),
         "op_totals": _op_totals(builder, operators),
-        "queue_samples": pa.Table.from_pylist(builder.queue_samples, SCHEMAS["queue_samples"]),
+        "queue_samples": pa.Table.from_pylist(_queue_samples(builder, slices.origin_ns), SCHEMAS["queue_samples"]),
         "pipeline_ops": pa.Table.from_pylist(builder.pipeline_ops, SCHEMAS["pipeline_ops"]),
         "stacks": pa.table(operators.stacks, SCHEMAS["stacks"]),
     }
@@ -135,9 +137,20 @@ def _null_where(codes: Column, texts: list[str], absent: str) -> Column:
 
 
 def _args_batches(spool: SpoolReader, starts: Column, lengths: Column) -> Iterator[pa.RecordBatch]:
+    if not lengths.any():
+        pool, place_of = pa.nulls(0, pa.large_string()), np.full(len(starts), -1)
+    elif int(starts.max()) < _BYTES_A_ROW * len(starts):  # many slices share their text
+        texts, place_of = spool.pool(starts, lengths)
+        pool = _text_array(texts)
+    else:
+        pool = None
     for first in range(0, len(starts), ARGS_ROWS):
-        texts = spool.gather(starts[first : first + ARGS_ROWS], lengths[first : first + ARGS_ROWS])
-        yield pa.record_batch([_text_array(texts)], schema=SCHEMAS["args"])
+        rows = slice(first, first + ARGS_ROWS)
+        if pool is None:
+            texts = _text_array(spool.gather(starts[rows], lengths[rows]))
+        else:
+            texts = pool.take(pa.array(place_of[rows], mask=place_of[rows] < 0))
+        yield pa.record_batch([texts], schema=SCHEMAS["args"])
 
 
 def _tracks(builder: TraceBuilder, slices: Assembled) -> pa.Table:
@@ -275,9 +288,23 @@ def _warn_of_links(builder: TraceBuilder, slices: Assembled, flows: Flows) -> No
         builder.warnings.add(code, message, int(np.count_nonzero(count)))
 
 
+def _queue_samples(builder: TraceBuilder, origin_ns: int) -> list[dict[str, object]]:
+    if not isinstance(builder.meta.get("start_ups"), list):
+        return builder.queue_samples
+    return [
+        {**row, "ts_ns": None if row["ts_ns"] is None else int(str(row["ts_ns"])) - origin_ns}
+        for row in builder.queue_samples
+    ]
+
+
 def _on_own_clock(span: object, origin_ns: int) -> list[int] | None:
     """A pair of times of the source's clock on the rank's own."""
     return [int(time) - origin_ns for time in span] if isinstance(span, (list, tuple)) else None
+
+
+def _start_ups(builder: TraceBuilder, origin_ns: int) -> dict[str, object]:
+    told = builder.meta.get("start_ups")
+    return {"start_ups": [_on_own_clock(span, origin_ns) for span in told]} if isinstance(told, list) else {}
 
 
 def _meta(builder: TraceBuilder, slices: Assembled, thread: int | None) -> dict[str, object]:
@@ -289,6 +316,7 @@ def _meta(builder: TraceBuilder, slices: Assembled, thread: int | None) -> dict[
             key: _on_own_clock(builder.meta.get(key), slices.origin_ns)
             for key in ("device_covered_ns", "device_log_ns")
         },
+        **_start_ups(builder, slices.origin_ns),
         "main_thread": thread,
         "events": {"read": builder.read, "kept": builder.read - sum(dropped.values()), "dropped": dropped},
         "warnings": builder.warnings.as_rows(),

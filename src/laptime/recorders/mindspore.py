@@ -19,6 +19,8 @@ from laptime.recorders.options import Options
 
 _IMPORTERS = {ASCEND: "ascend_output"}
 _IMPORTER_OF_OTHERS = "mindspore_cpu"
+_ONE_WINDOW = "queues of a dataset are recorded in one window of each iteration: an iteration goes on in later windows"
+_TOO_LATE = "queues are not recorded of a dataset whose iteration began before laptime.Profiler started"
 _SUNK = {
     True: "the schedule counts calls, and each is shown as one step (sink_size=1 tells them apart)",
     False: "steps are told from the operators (sink_size=1 marks them)",
@@ -134,7 +136,7 @@ class MindSporeBackend:
         except Exception as error:
             return self._tell(window, f"the dataset engine's monitor did not start: {error}")
         if not looks:
-            self._tell(window, "queues of a dataset are recorded in the first window only of an iteration")
+            self._tell(window, _ONE_WINDOW)
 
     def _stop_monitor(self, window: Window) -> None:
         path = window.path("mindspore-data")
@@ -146,7 +148,7 @@ class MindSporeBackend:
         if wrote:
             window.add_file(path, "minddata")
         elif looked and used:
-            self._tell(window, "the dataset was iterated before laptime.Profiler started: its queues are not recorded")
+            self._tell(window, _TOO_LATE)
 
     def _tell(self, window: Window, text: str) -> None:
         if text not in self._told:

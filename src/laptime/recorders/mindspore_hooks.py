@@ -23,7 +23,7 @@ from laptime.recorders.stacks import call_stack
 Function = Callable[..., object]
 _SYNCS = ("asnumpy", "numpy", "item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__array__")
 _LEAST_COMPILE_NS = 1_000_000
-"""Shorter calls of compile find a graph that is compiled already."""
+"""Shorter calls find a function that is compiled already."""
 _SEEN = "_laptime_seen"
 _FIRST, _LATER = ("data loader starts", "host_other"), ("next batch", "data")
 
@@ -114,12 +114,14 @@ class Hooks:
         def compile(executor: object, *args: object, **kwargs: object) -> object:
             if not self._is_ours():
                 return call(executor, *args, **kwargs)
-            start, self._compiling = now(), True
+            start, self._compiling, done = now(), True, True
             try:
-                return call(executor, *args, **kwargs)
+                result = call(executor, *args, **kwargs)
+                done = _compiled(result, now() - start)
+                return result
             finally:
                 self._compiling = False
-                if now() - start >= _LEAST_COMPILE_NS:
+                if done:
                     what = args[0] if args and not isinstance(args[0], str) else getattr(executor, "fn", executor)
                     self._add(f"compile {getattr(what, '__qualname__', type(what).__name__)}", "compile", start)
 
@@ -153,3 +155,10 @@ class Hooks:
                 self._add(f"Tensor.{name}", "sync", start)
 
         return sync
+
+
+def _compiled(result: object, took_ns: int) -> bool:
+    """Whether a call compiled anything: the executor of cells tells it, of functions only the time does."""
+    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], bool):
+        return result[1]
+    return took_ns >= _LEAST_COMPILE_NS

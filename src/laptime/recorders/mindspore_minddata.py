@@ -83,7 +83,7 @@ def _iterates_now() -> bool:
     if iterators is not None and any(reference() is not None for reference in iterators.ITERATORS_LIST):
         return True
     senders = getattr(sys.modules.get("mindspore.dataset.engine.datasets"), "_ToDevice", None)
-    return senders is not None and any(isinstance(each, senders) for each in gc.get_objects())
+    return senders is not None and any(type(each) is senders for each in gc.get_objects())
 
 
 def _set_interval(interval_ms: int | None) -> None:
