@@ -55,7 +55,7 @@ Recording = bytes | Folder
 
 def samples() -> dict[str, bytes]:
     """Decompressed recordings under 1 MB by name: our own, and small ones of the corpus where it is present."""
-    folders = [SAMPLES / "pytorch"]
+    folders = [SAMPLES / "pytorch", SAMPLES / "laptime"]
     corpus = corpus_folder()
     if corpus is not None:
         folders += [corpus / "pytorch" / case for case in _CORPUS]

@@ -18,7 +18,7 @@ from laptime.exports.chrome import write_chrome
 from laptime.importers.opening import open_run
 from laptime.model.workspace import Workspace
 from tests.exports.chrome_checks import assert_equal_traces, assert_only_nests_or_follows, events_of, import_alone
-from tests.laws.recordings import FILES, RUNS, SNAPSHOTS, plain_text, title
+from tests.laws.recordings import RECORDINGS, RUNS, SNAPSHOTS, plain_text, rows_in, title
 from tests.laws.report_checks import assert_consistent
 from tests.laws.snapshots import snapshot_of
 
@@ -42,7 +42,7 @@ def test_each_snapshot_has_its_sample() -> None:
 
 
 @pytest.mark.parametrize("name", ["x.bin", "trace.txt", "gzip inside.json", "noname", "rows.csv.gz"])
-@pytest.mark.parametrize("path", FILES, ids=title)
+@pytest.mark.parametrize("path", RECORDINGS, ids=title)
 def test_it_is_recognised_under_a_wrong_name(path: Path, name: str, tmp_path: Path, workspace: Workspace) -> None:
     text = plain_text(path)
     disguised = tmp_path / name
@@ -52,7 +52,7 @@ def test_it_is_recognised_under_a_wrong_name(path: Path, name: str, tmp_path: Pa
     assert original.meta["events"] == again.meta["events"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=title)
+@pytest.mark.parametrize("path", RECORDINGS, ids=title)
 def test_exported_and_imported_again_it_is_equal(path: Path, tmp_path: Path, workspace: Workspace) -> None:
     first = import_alone(path, workspace)
     target = tmp_path / "exported.json.gz"
@@ -64,11 +64,11 @@ def test_exported_and_imported_again_it_is_equal(path: Path, tmp_path: Path, wor
 
 
 @pytest.mark.parametrize("wrapped", ["plain", "gzip"])
-@pytest.mark.parametrize("path", FILES, ids=title)
+@pytest.mark.parametrize("path", RECORDINGS, ids=title)
 def test_cut_short_it_never_crashes(path: Path, wrapped: str, tmp_path: Path, workspace: Workspace) -> None:
     """What is whole is kept and more of the file is never less; where events are missing the report says so."""
     data = plain_text(path) if wrapped == "plain" else gzip.compress(plain_text(path), mtime=0)
-    in_all = _events_in(path)
+    in_all = rows_in(path)
     before = 0
     for length in _cuts(len(data)):
         seen = _read_cut(data[:length], tmp_path, workspace)
@@ -100,10 +100,6 @@ def _read_cut(data: bytes, folder: Path, workspace: Workspace) -> tuple[int, set
     result: dict[str, Any] = report(run)
     assert_consistent(result)
     return result["ranks"][0]["events"]["read"], {warning["code"] for warning in result["warnings"]}
-
-
-def _events_in(path: Path) -> int:
-    return len(json.loads(plain_text(path))["traceEvents"])
 
 
 def _readable(value: object, indent: int = 0) -> str:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from laptime.analyses.call_sites import op_rows
 from laptime.analyses.device import (
     DeviceWork,
     caller_of,
@@ -242,7 +243,10 @@ def _waited(trace: Trace, track: int, gaps: Gaps, own: IntArray, call_start: Int
 
 
 def _host_budgets(trace: Trace, steps: StepSpans, compile_ns: list[int | None]) -> list[Budget | None]:
-    """Each instant of the main thread goes to the first that applies: data, communication (any thread), sync, op."""
+    """Each instant of the main thread goes to the first that applies: data, communication (any thread), sync, op.
+
+    Of a recording without operators ranges take their place.
+    """
     thread = trace.main_thread
     if thread is None:
         return [None] * len(steps.start)
@@ -251,7 +255,7 @@ def _host_budgets(trace: Trace, steps: StepSpans, compile_ns: list[int | None]) 
     taken = join(data, communication)
     sync = subtract(_kind_union(trace, "sync", thread), taken)
     taken = join(taken, sync)
-    op = subtract(_kind_union(trace, "op", thread), taken)
+    op = subtract(_kind_union(trace, "op" if len(op_rows(trace)) else "scope", thread), taken)
     parts = [part.within(steps.start, steps.end) for part in (op, communication, data, sync)]
     budgets: list[Budget | None] = []
     for index, (compute, exposed, wait, blocked) in enumerate(np.stack(parts, axis=1).tolist()):

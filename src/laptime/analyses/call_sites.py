@@ -23,6 +23,12 @@ def op_rows(trace: Trace) -> IntArray:
     return np.flatnonzero((trace.track_kind == _THREAD) & (trace.slices["kind"] == KIND_CODE["op"]) & timed)
 
 
+def scope_rows(trace: Trace) -> IntArray:
+    """Timed ranges of threads; they stand for the operators of a recording that has none."""
+    timed = trace.slices["dur_ns"] != NULL
+    return np.flatnonzero((trace.track_kind == _THREAD) & (trace.slices["kind"] == KIND_CODE["scope"]) & timed)
+
+
 class OpTree:
     """Operators and the nearest operator around each of them; rows are positions among the operators."""
 

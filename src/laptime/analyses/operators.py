@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from laptime.analyses.averages import quantile
-from laptime.analyses.call_sites import OpTree, op_rows, sources_of
+from laptime.analyses.call_sites import OpTree, op_rows, scope_rows, sources_of
 from laptime.analyses.device import device_rows, launch_of
 from laptime.analyses.footprints import FOOTPRINT
 from laptime.analyses.op_totals import Groups, merged, sides_of_totals, totals_by_group
@@ -207,10 +207,12 @@ def clipped_durations(trace: Trace, rows: IntArray) -> IntArray:
 def _operators(trace: Trace, by: str, on: str, device: IntArray, part: Part) -> tuple[_Executions, Groups]:
     trace.slices.load("parent_id", "op_id", "stack_id", "name")
     ops = op_rows(trace)
+    of_scopes = not len(ops) and not len(device)
+    ops = scope_rows(trace) if of_scopes else ops
     if part.subgraph is not None:
         ops = ops[in_part(trace, ops, Part(subgraph=part.subgraph))]
     tree = OpTree(trace, ops)
-    group_of_op, groups = _groups(trace, ops, by)
+    group_of_op, groups = _groups(trace, ops, "scope" if of_scopes and by != "source" else by)
     if on == "host":
         duration = trace.slices["dur_ns"][ops]
         own = duration - tree.time_of_children(trace.slices["start_ns"][ops], trace.end_ns[ops])
@@ -225,10 +227,14 @@ def _operators(trace: Trace, by: str, on: str, device: IntArray, part: Part) -> 
 def _launched(
     trace: Trace, tree: OpTree, device: IntArray, group_of_op: IntArray, groups: Groups, *, by: str
 ) -> tuple[_Executions, Groups]:
-    """Device time of operators, and of device slices that no host operator launched."""
+    """Device time of operators, and of device slices that no host operator launched.
+
+    What a call launched as a compiled program counts for the program's own operators.
+    """
     duration = clipped_durations(trace, device)
     launch = launch_of(trace, device)
     op = np.where(launch >= 0, tree.op_around(np.maximum(launch, 0)), -1)
+    op[_of_program(trace, device)] = -1
     own = np.zeros(len(group_of_op), np.int64)
     np.add.at(own, op[op >= 0], duration[op >= 0])
     launches_any = np.zeros(len(group_of_op), bool)
@@ -244,6 +250,14 @@ def _launched(
         np.concatenate([tree.outermost(group_of_op)[active], np.ones(len(lost), bool)]),
     )
     return executions, groups
+
+
+def _of_program(trace: Trace, rows: IntArray) -> BoolArray:
+    """Whether slices are instructions of a program that XLA compiled."""
+    columns = zip(trace.ops.objects("subgraph"), trace.ops.objects("device_kind"), strict=True)
+    compiled = [program is not None and not is_from_events(kind) for program, kind in columns]
+    own = trace.slices["op_id"][rows]
+    return np.asarray((own != NULL) & np.array(compiled or [False], bool)[np.where(own == NULL, 0, own)])
 
 
 def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups) -> tuple[IntArray, Groups]:
@@ -276,6 +290,8 @@ def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups)
 def _groups(trace: Trace, ops: IntArray, by: str) -> tuple[IntArray, Groups]:
     if by == "source":
         return _groups_by_source(trace, ops)
+    if by == "scope":
+        return _groups_by_scope(trace, ops)
     group_of, groups = groups_of_ops(trace, by)
     op_id = trace.slices["op_id"][ops]
     return group_of[np.where(op_id == NULL, 0, op_id)], groups
@@ -336,6 +352,15 @@ def _finite_or_none(text: str) -> float | None:
 
 def _no_number(text: str) -> None:
     """NaN and Infinity."""
+
+
+def _groups_by_scope(trace: Trace, scopes: IntArray) -> tuple[IntArray, Groups]:
+    """Ranges of a recording without operators, by their names."""
+    used, group = np.unique(trace.slices["name"][scopes], return_inverse=True)
+    names = trace.slices.texts("name")
+    nothing = [None] * len(used)
+    labels = [names[code] for code in used.tolist()]
+    return group.reshape(-1).astype(np.int64), Groups(labels, list(nothing), list(nothing), list(nothing))
 
 
 def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, Groups]:

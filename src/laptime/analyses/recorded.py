@@ -29,6 +29,9 @@ def how_to_mark_steps(trace: Trace) -> str:
 
 
 def _how(trace: Trace) -> dict[str, str]:
+    if trace.meta.get("format") == "laptime":
+        own = _BY_LAPTIME
+        return {what: own[what] for what in _RECORDED_WITH.get(str(trace.meta.get("framework")), _BY_ALL)}
     if trace.meta.get("format") == "xplane" and trace.meta.get("framework") == "pytorch":
         return _BY_TORCH_XLA
     return _HOW.get(str(trace.meta.get("framework")), _BY_OTHERS)
@@ -113,6 +116,22 @@ _HOW = {
     },
 }
 """What each framework's own profiler can record, and by which argument."""
+_BY_LAPTIME = {
+    "device kernels": "if there was a device: laptime.Profiler(profile_device=True), the default",
+    "launches of the device kernels": "laptime.Profiler() without activities= records the host as well",
+    "step markers": "call prof.step() at the end of each step, or laptime record --steps-from NAME",
+    "input shapes": "laptime.Profiler(record_shapes=True), the default",
+    "call stacks": "laptime.Profiler(with_backtrace=True)",
+    "memory": "laptime.Profiler(profile_memory=True)",
+    "data queues": "for batch in prof.watch(loader): with a loader of the framework's own",
+}
+_BY_ALL = ("step markers", "call stacks")
+_RECORDED_WITH = {
+    "pytorch": tuple(_BY_LAPTIME),
+    "megengine": ("device kernels", *_BY_ALL, "memory", "data queues"),
+    "mindspore": (*_BY_ALL, "data queues"),
+    "jax": ("device kernels", *_BY_ALL),
+}
 _BY_TORCH_XLA = {
     "step markers": "with torch_xla.debug.profiler.StepTrace('train', step_num=i): around each step",
 }

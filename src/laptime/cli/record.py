@@ -19,7 +19,7 @@ def command(
     from laptime.recorders.command_options import parse
 
     words = arguments or []
-    parse(words or ["--help"], prog="laptime record")
+    parse(words, prog="laptime record")
     command_line = [sys.executable, "-m", "laptime.recorders", *words]
     if os.name == "posix":
         sys.stdout.flush()

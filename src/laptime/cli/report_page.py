@@ -16,6 +16,7 @@ Json = dict[str, Any]  # the report's JSON
 
 _BAR_WIDTH = 72
 _FORMAT_NAMES = {
+    "laptime": "laptime recording",
     "pytorch_kineto": "PyTorch profiler",
     "megengine": "MegEngine profiler",
     "chrome_trace": "Chrome trace",
@@ -53,6 +54,14 @@ _HOST_NAMES = {
 }
 
 
+_TOP_TITLES = {
+    "device": "Operators by device time",
+    "host": "Operators by own host time",
+    "scopes": "Scopes by own time",
+}
+"""What the report lists; scopes where a recording has no operators."""
+
+
 def console(*, width: int | None = None) -> Console:
     """Prints text as it is, never as markup: names come from files. 80 columns where the terminal tells no width."""
     wide = width or (None if sys.stdout.isatty() else 80)
@@ -69,10 +78,10 @@ def show(report: Json, out: Console | None = None, *, part: str = "") -> None:
     page.print()
     span = chosen["range"]
     if span and span["budget"]:
-        _show_budget(page, span["budget"], f"of {time_text(span['dur_ns'])}")
+        _show_budget(page, span["budget"], f"of {time_text(span['dur_ns'])}", chosen)
     elif chosen["step_summary"]:
         budget = chosen["step_summary"]["budget"]
-        _show_budget(page, budget, f"mean {time_text(budget['total_ns'])}")
+        _show_budget(page, budget, f"mean {time_text(budget['total_ns'])}", chosen)
         _show_queueing(page, budget, chosen["queueing"])
     if len(ranks) > 1 and any(rank["step_summary"] for rank in ranks):
         _show_ranks(page, ranks)
@@ -103,17 +112,17 @@ def headline(rank: Json, *, many: bool) -> str:
     where = f" on rank {rank['rank']}" if many and rank["rank"] is not None else ""
     summary, span = rank["step_summary"], rank["range"]
     if span and span["budget"]:
-        return f"Of {time_text(span['dur_ns'])}{where}: {_largest_parts(span['budget'])}."
+        return f"Of {time_text(span['dur_ns'])}{where}: {_largest_parts(span['budget'], rank)}."
     if summary is None:
         return _headline_without_steps(rank, where)
     steps = f"{summary['steps_used']} step{'s' if summary['steps_used'] != 1 else ''}"
     inferred = "" if rank["steps"][0]["source"] == "marked" else ", inferred since none was marked"
     time = time_text(summary["mean_ns"]).replace(" ", "\N{NO-BREAK SPACE}")
-    return f"A step takes {time}{where} (mean of {steps}{inferred}): {_largest_parts(summary['budget'])}."
+    return f"A step takes {time}{where} (mean of {steps}{inferred}): {_largest_parts(summary['budget'], rank)}."
 
 
-def _largest_parts(budget: Json) -> str:
-    names = {key: _part_name(key, name, budget["basis"]) for key, name, _, _ in _PARTS}
+def _largest_parts(budget: Json, rank: Json) -> str:
+    names = {key: _part_name(key, name, budget["basis"], rank) for key, name, _, _ in _PARTS}
     parts = sorted(((budget[key] or 0, key) for key, _, _, _ in _PARTS), reverse=True)
     shares = [f"{share_text(ns, budget['total_ns'])} {names[key]}" for ns, key in parts[:3] if ns > 0]
     compiling = budget["compile_ns"] or 0
@@ -138,11 +147,14 @@ def _headline_without_steps(rank: Json, where: str) -> str:
     return f"{found}{where}; the device is busy {busy} of {time_text(device['span_ns'])}."
 
 
-def _part_name(key: str, name: str, basis: str) -> str:
-    return _HOST_NAMES.get(key, name) if basis == "host" else name
+def _part_name(key: str, name: str, basis: str, rank: Json) -> str:
+    if basis != "host":
+        return name
+    own = _HOST_NAMES.get(key, name)
+    return own if rank["host"]["ops"] else own.replace("operators", "scopes")
 
 
-def _show_budget(page: Console, budget: Json, of: str) -> None:
+def _show_budget(page: Console, budget: Json, of: str, rank: Json) -> None:
     """The parts of the mean step, or of the range asked for."""
     what = "Step" if of.startswith("mean") else "Range"
     total = budget["total_ns"]
@@ -156,7 +168,7 @@ def _show_budget(page: Console, budget: Json, of: str) -> None:
     for key, name, block, style in _PARTS:
         if budget[key] is None or (budget["basis"] == "host" and key == "copy_exposed_ns"):
             continue
-        label = Text(f"{block} ", style=style).append(_part_name(key, name, budget["basis"]), style="default")
+        label = Text(f"{block} ", style=style).append(_part_name(key, name, budget["basis"], rank), style="default")
         table.add_row(label, time_text(budget[key]), share_text(budget[key], total))
     if budget["compile_ns"]:
         table.add_row(
@@ -247,7 +259,7 @@ def _extreme(value: int, column: list[int]) -> str:
 def _show_top(page: Console, rank: Json) -> None:
     for title, rows, share in (
         (
-            "Operators by device time" if rank["top_ops_on"] == "device" else "Operators by own host time",
+            _TOP_TITLES[rank["top_ops_on"] if rank["top_ops_on"] == "device" or rank["host"]["ops"] else "scopes"],
             rank["top_ops"],
             "share",
         ),

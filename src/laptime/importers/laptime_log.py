@@ -8,38 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import msgspec
 
-SUFFIX = ".laptime.jsonl"
+if TYPE_CHECKING:
+    from laptime.importers.sources import Source
+    from laptime.importers.streams import ByteStream
+
+_BLOCK_BYTES = 1 << 22
+_Time = Annotated[int, msgspec.Meta(ge=0, le=1 << 61)]
+_Ahead = Annotated[int, msgspec.Meta(ge=-(1 << 61), le=1 << 62)]
+_Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
+_Size = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 
 
 class Begin(msgspec.Struct, array_like=True, tag="begin"):
     """A window begins; `ahead_ns` is what the wall clock is ahead of the log's."""
 
-    window: int
-    time_ns: int
-    ahead_ns: int
+    window: _Number
+    time_ns: _Time
+    ahead_ns: _Ahead
 
 
 class End(msgspec.Struct, array_like=True, tag="end"):
     """A window ends; `state` is whole or cut."""
 
-    window: int
-    time_ns: int
+    window: _Number
+    time_ns: _Time
     state: str
 
 
 class Step(msgspec.Struct, array_like=True, tag="step"):
     """A training step."""
 
-    number: int
-    start_ns: int
-    end_ns: int
+    number: _Number
+    start_ns: _Time
+    end_ns: _Time
     complete: bool
-    window: int
+    window: _Number
 
 
 class Slice(msgspec.Struct, array_like=True, tag="slice"):
@@ -48,9 +55,9 @@ class Slice(msgspec.Struct, array_like=True, tag="slice"):
     thread: int
     name: str
     kind: str
-    start_ns: int
-    end_ns: int
-    stack: int | None = None
+    start_ns: _Time
+    end_ns: _Time
+    stack: _Number | None = None
 
 
 class Call(msgspec.Struct, array_like=True, tag="call"):
@@ -58,15 +65,15 @@ class Call(msgspec.Struct, array_like=True, tag="call"):
 
     thread: int
     name: str | None
-    start_ns: int
-    end_ns: int
-    stack: int
+    start_ns: _Time
+    end_ns: _Time
+    stack: _Number
 
 
 class Stack(msgspec.Struct, array_like=True, tag="stack"):
     """A call stack: `file(line): function` frames, innermost first, separated by `;`."""
 
-    number: int
+    number: _Number
     frames: str
 
 
@@ -83,7 +90,7 @@ class Counter(msgspec.Struct, array_like=True, tag="counter"):
 
     name: str
     unit: str
-    time_ns: int
+    time_ns: _Time
     value: float
 
 
@@ -92,33 +99,33 @@ class Queue(msgspec.Struct, array_like=True, tag="queue"):
 
     queue: str
     stage: str
-    time_ns: int
-    size: int
-    capacity: int | None = None
+    time_ns: _Time
+    size: _Size
+    capacity: _Size | None = None
 
 
 class PipelineOp(msgspec.Struct, array_like=True, tag="pipeline_op"):
     """A stage of the data pipeline; `queue` is the one it fills."""
 
-    op_id: int
+    op_id: _Number
     op_type: str
     name: str
-    workers: int | None = None
-    parent_id: int | None = None
+    workers: _Number | None = None
+    parent_id: _Number | None = None
     queue: str | None = None
 
 
 class StartUp(msgspec.Struct, array_like=True, tag="start_up"):
     """The wait for the first batch of a fresh iterator."""
 
-    start_ns: int
-    end_ns: int
+    start_ns: _Time
+    end_ns: _Time
 
 
 class File(msgspec.Struct, array_like=True, tag="file"):
     """A file or folder that the framework wrote of a window, and the importer that reads it."""
 
-    window: int
+    window: _Number
     name: str
     importer: str
 
@@ -152,6 +159,8 @@ class Log:
     rows: list[Row] = field(default_factory=list)
     bad: int = 0
     """Rows that are none."""
+    damage: str | None = None
+    """What is wrong with the compression of the file."""
     cut_at: int | None = None
     """Byte from which a last line is not whole."""
 
@@ -160,17 +169,29 @@ class Log:
         return [row for row in self.rows if isinstance(row, kind)]
 
 
-def read_log(path: Path) -> Log:
+def read_log(source: Source) -> Log:
     """All that is whole of a log. Raises OSError where it cannot be read."""
     log = Log()
-    with path.open("rb") as file:
-        first = file.readline()
-        log.facts = _facts(first)
-        place = len(first)
-        for line in file:
-            _add_line(line, place, log)
+    place = 0
+    with source.open() as stream:
+        for line in _lines(stream):
+            if place:
+                _add_line(line, place, log)
+            else:
+                _add_facts(line, log)
             place += len(line)
+        log.damage = stream.damage
     return log
+
+
+def _lines(stream: ByteStream) -> Iterator[bytes]:
+    """Lines with their ends; the last one may have none."""
+    rest = b""
+    while data := stream.read(_BLOCK_BYTES):
+        *whole, rest = (rest + data).split(b"\n")
+        yield from (line + b"\n" for line in whole)
+    if rest:
+        yield rest
 
 
 def _add_line(line: bytes, place: int, log: Log) -> None:
@@ -182,11 +203,12 @@ def _add_line(line: bytes, place: int, log: Log) -> None:
             log.cut_at = place
 
 
-def _facts(line: bytes) -> dict[str, object]:
+def _add_facts(line: bytes, log: Log) -> None:
     try:
-        return _FACTS.decode(line)
+        log.facts = _FACTS.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return {}
+        log.bad += line.endswith(b"\n")
+        log.cut_at = None if line.endswith(b"\n") else 0
 
 
 def _one_by_one(line: bytes, log: Log) -> Iterator[Row]:

@@ -15,7 +15,10 @@ _PACKAGES = Path(__file__).parent.parent.parent
 
 def can_analyse() -> bool:
     """Whether laptime is installed whole here, not only its recorders."""
-    return all(importlib.util.find_spec(name) is not None for name in _NEEDED)
+    try:
+        return all(importlib.util.find_spec(name) is not None for name in _NEEDED)
+    except (ImportError, ValueError):
+        return False
 
 
 def analyse(folder: Path, *, command: Sequence[str] = ("report",), environment: dict[str, str] | None = None) -> str:

@@ -47,9 +47,10 @@ def remember(recorder: Finishes) -> None:
         _installed = True
         atexit.register(_finish_at_exit)
         active.call_after_fork(_leave_to_parent)
-    if _in_main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _on_sigterm)
+        if hasattr(os, "register_at_fork"):  # Python forgets signals that a child gets before it has come to itself
+            os.register_at_fork(before=_release_sigterm, after_in_parent=_take_sigterm)
     _living.add(recorder)
+    _take_sigterm()
 
 
 def forget(recorder: Finishes) -> None:
@@ -80,6 +81,11 @@ def _leave_to_parent() -> None:
 
 def _in_main_thread() -> bool:
     return threading.get_ident() == threading.main_thread().ident
+
+
+def _take_sigterm() -> None:
+    if _living and _in_main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _on_sigterm)
 
 
 def _release_sigterm() -> None:

@@ -27,7 +27,7 @@ from laptime.recorders import active
 VERSION = 1
 SUFFIX = ".laptime.jsonl"
 _ROWS_AT_ONCE = 4096
-_OF_WINDOWS = frozenset(("slice", "counter", "queue", "start_up"))
+_OF_WINDOWS = frozenset(("slice", "call", "counter", "queue", "start_up"))
 
 now = time.perf_counter_ns
 

@@ -24,17 +24,18 @@ def run_script(path: str, arguments: Sequence[str], change: Changes | None = Non
 
     Raises what the program raises, and OSError where there is no such file.
     """
+    whole = os.path.join(os.getcwd(), path)
     if _holds_main(path):
-        _take_place([path, *arguments], path)
+        _take_place([path, *arguments], whole)
         _run_as_main("__main__", alter_argv=False)
         return
-    with io.open_code(os.path.abspath(path)) as file:
+    with io.open_code(whole) as file:
         source = file.read()
     main = _take_place([path, *arguments], os.path.dirname(os.path.realpath(path)))
-    main.__file__, main.__loader__ = os.path.abspath(path), SourceFileLoader("__main__", os.path.abspath(path))
+    main.__file__, main.__loader__ = whole, SourceFileLoader("__main__", whole)
     main.__dict__["__cached__"] = None
     main.__dict__.setdefault("__annotations__", {})
-    exec(code_of(source, os.path.abspath(path), change), main.__dict__)
+    exec(code_of(source, whole, change), main.__dict__)
 
 
 def run_module(name: str, arguments: Sequence[str]) -> None:
@@ -71,11 +72,10 @@ def without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
     own = [frame.tb_frame.f_code.co_filename.startswith(_OWN) for frame in frames]
     first = own.index(True) if True in own else 0
     start = own.index(False, first) if False in own[first:] else len(own)  # the program begins
-    listened = any(own[start:])
-    kept = None
+    kept, leads_to_own = None, False
     for frame, is_own in reversed(list(zip(frames[start:], own[start:], strict=True))):
-        of_import = listened and frame.tb_frame.f_code.co_filename.startswith("<frozen importlib")
-        if not is_own and not of_import:
+        leads_to_own = is_own or (leads_to_own and frame.tb_frame.f_code.co_filename.startswith("<frozen importlib"))
+        if not leads_to_own:
             kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return kept
 
