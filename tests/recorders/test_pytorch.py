@@ -402,3 +402,23 @@ if __name__ == "__main__":
     done = run_script(torch_python, script, tmp_path)
     assert "FAILED" in done.stdout.splitlines()
     assert _count(_opened(tmp_path), "name = 'fetch'") == 3
+
+
+def test_memory_does_not_grow_with_the_steps(torch_python: Path, tmp_path: Path) -> None:
+    script = """
+import sys, torch, laptime
+from laptime.recorders.sampling import resident_bytes
+x = torch.ones(3, requires_grad=True)
+sizes = []
+schedule = laptime.schedule(wait=0, active=5)
+with laptime.Profiler("out", schedule=schedule) as profiler:
+    for turn in range(300):
+        (x * turn).sum().backward()
+        profiler.step()
+        if turn in (99, 299):
+            sizes.append(resident_bytes())
+print("GREW", sizes[1] - sizes[0])
+"""
+    done = run_script(torch_python, script, tmp_path)
+    grew = int(next(line for line in done.stdout.splitlines() if line.startswith("GREW")).split()[1])
+    assert grew < 10_000_000  # 200 steps, 40 windows
