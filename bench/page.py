@@ -32,6 +32,8 @@ class Results:
     laptime: LaptimeRuns | None = None
     large: LaptimeRuns | None = None
     peers: dict[str, Measurement] = field(default_factory=dict)
+    recording: Sequence[str] = ()
+    """Lines of the section on recording."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ def _lines(results: Results) -> Iterator[str]:
         yield from _second_report(results.laptime, results.large)
     if results.laptime and results.large:
         yield from _import_memory(results.laptime, results.large)
+    yield from results.recording
     yield from ("## How it is measured", "", _METHOD)
 
 

@@ -24,6 +24,7 @@ from make_trace import DATA, ROOT, BuiltTrace, MissingCorpus, build_trace, corpu
 from measure import CommandFailed, Measurement, measure
 from page import HTA, LaptimeRuns, Results, page
 from peers import HTA_LOAD, JSON_LOAD, ORJSON_LOADS, InstallFailed, peer_python, peer_versions
+from recording import section
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 LAPTIME = Path(sys.executable).with_name("laptime")
@@ -45,7 +46,7 @@ def main() -> int:
         print(f"bench: {problem}", file=sys.stderr)
         return 1
     print(text)
-    if options.skip_hta or options.skip_laptime or options.no_4m:
+    if options.skip_hta or options.skip_laptime or options.skip_recording or options.no_4m:
         print(f"A part was skipped: {PAGE.relative_to(ROOT)} stays as it is.", file=sys.stderr)
     else:
         PAGE.write_text(text, encoding="utf-8")
@@ -59,6 +60,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--skip-hta", action="store_true", help="do not load the trace with HTA")
     parser.add_argument("--skip-laptime", action="store_true", help="measure the peers only")
+    parser.add_argument("--skip-recording", action="store_true", help="do not measure what recording costs")
     parser.add_argument("--no-4m", action="store_true", help="do not import the four times larger trace")
     return parser.parse_args()
 
@@ -88,6 +90,7 @@ def _measure_all(options: argparse.Namespace) -> Results:
         laptime=laptime,
         large=large,
         peers=peers,
+        recording=() if options.skip_recording else tuple(section()),
     )
 
 

@@ -122,7 +122,9 @@ def _text(around: _Around) -> str:
     frames.append(_frame(fields.caller))
     while outer is not None and len(frames) < _DEEPEST:
         fields, _, outer = outer
-        frames.append(_frame(fields.caller))
+        frame = _frame(fields.caller)
+        if frame != frames[-1]:  # Python called by a built-in function: the same line calls both
+            frames.append(frame)
     return ";".join(filter(None, frames))
 
 
