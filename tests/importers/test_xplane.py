@@ -438,6 +438,39 @@ def test_events_are_decoded_as_protobuf_does(events: list[Any], extra: int) -> N
     ]
 
 
+@given(_events, st.randoms(use_true_random=False), st.sampled_from([3, 1 << 15]), st.sampled_from([9, 1 << 18]))
+def test_fields_are_decoded_in_any_order(events: list[Any], random: Any, chunk: int, block: int) -> None:
+    parts = []
+    for metadata, offset, duration, stats in events:
+        told = [{"metadata_id": metadata}, {"offset_ps": offset or 0}, {"duration_ps": duration}]
+        told += [{"stats": [{"metadata_id": key % 300, "int64_value": duration}]} for key, _ in stats]
+        random.shuffle(told)
+        parts.append([XSpace().planes.add().lines.add().events.add(**field).SerializeToString() for field in told])
+    data = b"".join(_field(4, b"".join(event)) for event in parts)
+    expected = type(XSpace().planes.add().lines.add()).FromString(data).events
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("laptime.importers.xplane_events._CHUNK", chunk)
+        patch.setattr("laptime.importers.xplane_chains._BLOCK", block)
+        data = _field(1, _field(2, b"/host:CPU") + _field(3, data))
+        decoded = decode_events(Buffer(data), read_space(data).planes[0].lines[0].events, np.empty(0, np.int64))
+    told = zip(decoded.metadata.tolist(), decoded.offset_ps.tolist(), decoded.duration_ps.tolist(), strict=True)
+    assert list(told) == [(event.metadata_id, event.offset_ps, event.duration_ps) for event in expected]
+    stats = zip(decoded.stats.row.tolist(), decoded.stats.key.tolist(), strict=True)
+    assert list(stats) == [(row, stat.metadata_id) for row, event in enumerate(expected) for stat in event.stats]
+    assert decoded.stats.value.view(np.int64).tolist() == [
+        stat.int64_value for event in expected for stat in event.stats
+    ]
+
+
+def _field(number: int, data: bytes) -> bytes:
+    """A length-delimited field."""
+    length, size = [], len(data)
+    while size >= 0x80:
+        length.append(size & 0x7F | 0x80)
+        size >>= 7
+    return bytes([number << 3 | 2, *length, size]) + data
+
+
 def _value(stats: Any, place: int, data: bytes) -> object:
     kind, value, begin = int(stats.kind[place]), stats.value[place : place + 1], int(stats.begin[place])
     if kind == 2:

@@ -204,7 +204,20 @@ def test_ranges_that_name_data_as_a_whole_word_are_data(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["metadata", "DataParallel.forward", "batchnorm", "update", "inputs", "loading", "nextafter", "forward", "payload"],
+    [
+        *(
+            "metadata",
+            "DataParallel.forward",
+            "batchnorm",
+            "update",
+            "inputs",
+            "loading",
+            "nextafter",
+            "forward",
+            "payload",
+        ),
+        *("batch_norm", "sync_batch_norm", "BatchNorm2d", "batch_matmul_activation", "batched_matmul"),
+    ],
 )
 def test_other_ranges_are_scopes(name):
     assert kind_of("scope", name) == "scope"

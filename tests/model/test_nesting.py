@@ -1,4 +1,4 @@
-"""Parents, depths and lanes against twins that look at every pair of slices."""
+"""Parents, depths and what crosses against twins that look at every pair of slices."""
 
 from __future__ import annotations
 
@@ -8,17 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laptime.model import nesting
-
-Spans = list[tuple[int, int, int]]
-
-
-@st.composite
-def sorted_slices(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Track, start and end of slices in the order of the `slices` table; small numbers, so that many touch or cross."""
-    drawn = draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(0, 8)), max_size=25))
-    ordered = sorted(drawn, key=lambda row: (row[0], row[1], -row[2]))
-    columns = np.array(ordered, np.int64).reshape(-1, 3)
-    return columns[:, 0].astype(np.int32), columns[:, 1], columns[:, 1] + columns[:, 2]
+from tests.model.sorted_slices import crosses, sorted_slices
 
 
 def brute_parents(track: list[int], start: list[int], end: list[int]) -> list[int]:
@@ -32,16 +22,29 @@ def brute_parents(track: list[int], start: list[int], end: list[int]) -> list[in
     ]
 
 
-def crosses(a: tuple[int, int], b: tuple[int, int]) -> bool:
-    """Whether b, which starts no sooner, neither follows a nor lies in it."""
-    return b[0] < a[1] < b[1]
-
-
 @given(sorted_slices())
 def test_parents_are_the_nearest_earlier_slices_that_end_no_sooner(slices):
     track, start, end = slices
     expected = brute_parents(track.tolist(), start.tolist(), end.tolist())
     assert nesting.containing_parents(track, start, end).tolist() == expected
+
+
+@given(sorted_slices(), st.integers(0, 4), st.sampled_from([1, 1 << 30, 1 << 57]))
+def test_parents_depths_and_crossings_are_the_same_however_they_are_found(slices, levels, unit):
+    track, start, end = slices
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nesting, "_LEVELS", levels)
+        found = nesting.nesting_of(track, start * unit, end * unit)  # with the longest unit there is no room to move
+    parents = brute_parents(track.tolist(), start.tolist(), end.tolist())
+    assert found.parents.tolist() == parents
+    assert found.depth.tolist() == nesting.depths(np.array(parents, np.int64)).tolist()
+    rows = list(zip(track.tolist(), start.tolist(), end.tolist(), strict=True))
+    running = [
+        [other[1:] for other in rows[:row] if other[0] == on and other[2] > begin]
+        for row, (on, begin, _) in enumerate(rows)
+    ]
+    expected = [row for row, open_ones in enumerate(running) if open_ones and crosses(open_ones[-1], rows[row][1:])]
+    assert found.crossing.tolist() == expected
 
 
 @given(sorted_slices())
@@ -83,46 +86,6 @@ def test_open_at_start_is_the_nearest_earlier_slice_still_running(slices):
         for i in range(len(track))
     ]
     assert nesting.open_at_start(start, end, parents, track).tolist() == expected
-
-
-@given(sorted_slices())
-def test_within_a_lane_host_slices_only_nest_or_follow(slices):
-    track, start, end = slices
-    lanes = nesting.nested_lanes(start, end, nesting.containing_parents(track, start, end), track)
-    rows = list(zip(track.tolist(), lanes.tolist(), start.tolist(), end.tolist(), strict=True))
-    for i, (track_a, lane_a, *a) in enumerate(rows):
-        for track_b, lane_b, *b in rows[i + 1 :]:
-            assert (track_a, lane_a) != (track_b, lane_b) or not crosses(tuple(a), tuple(b))
-
-
-@given(sorted_slices())
-def test_tracks_without_crossing_slices_have_one_lane(slices):
-    track, start, end = slices
-    lanes = nesting.nested_lanes(start, end, nesting.containing_parents(track, start, end), track)
-    for number in set(track.tolist()):
-        rows = np.flatnonzero(track == number)
-        spans = list(zip(start[rows].tolist(), end[rows].tolist(), strict=True))
-        crossing = any(crosses(a, b) for i, a in enumerate(spans) for b in spans[i + 1 :])
-        assert bool(lanes[rows].any()) == crossing
-
-
-@given(sorted_slices())
-def test_within_a_lane_stream_slices_are_disjoint(slices):
-    track, start, end = slices
-    lanes = nesting.stream_lanes(start, end, track)
-    for key in {*zip(track.tolist(), lanes.tolist(), strict=True)}:
-        rows = np.flatnonzero((track == key[0]) & (lanes == key[1]))
-        assert np.all(start[rows][1:] >= end[rows][:-1])
-
-
-@given(sorted_slices())
-def test_streams_have_as_many_lanes_as_slices_run_at_once(slices):
-    track, start, end = slices
-    lanes = nesting.stream_lanes(start, end, track)
-    for number in set(track.tolist()):
-        rows = np.flatnonzero(track == number)
-        running = [1 + np.count_nonzero(end[rows[:i]] > start[row]) for i, row in enumerate(rows.tolist())]
-        assert set(lanes[rows].tolist()) == set(range(max(running)))
 
 
 @given(sorted_slices(), st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 22)), max_size=10))

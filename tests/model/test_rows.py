@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from laptime.model.arrays import chosen_rows, is_repeated
 from laptime.model.rows import Rows, TextSpool
 
 
@@ -97,6 +98,19 @@ def test_columns_left_out_are_filled_and_types_kept():
     assert rows.count == 3
     assert columns["a"].tolist() == [5, 6, -1] and columns["a"].dtype == np.int64
     assert columns["b"].tolist() == [3, 3, 9] and columns["b"].dtype == np.int8
+
+
+def test_a_column_that_no_block_has_is_its_default_repeated():
+    rows = Rows({"a": (np.int64, -1), "b": (np.int8, 3)})
+    rows.append(2, {"a": np.array([5, 6])})
+    rows.append(1, {"a": np.array([7])})
+    joined = rows.joined("b")
+    joined[:] = 0  # a copy
+    column = rows.take("b")
+    assert is_repeated(column) and column.tolist() == [3, 3, 3] and column.dtype == np.int8
+    chosen = chosen_rows(column, np.array([2, 0]))
+    assert is_repeated(chosen) and chosen.tolist() == [3, 3]
+    assert rows.least("a", missing=5) == 6
 
 
 def test_least_leaves_missing_values_out():

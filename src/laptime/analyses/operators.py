@@ -227,10 +227,14 @@ def _operators(trace: Trace, by: str, on: str, device: IntArray, part: Part) -> 
 def _launched(
     trace: Trace, tree: OpTree, device: IntArray, group_of_op: IntArray, groups: Groups, *, by: str
 ) -> tuple[_Executions, Groups]:
-    """Device time of operators, and of device slices that no host operator launched."""
+    """Device time of operators, and of device slices that no host operator launched.
+
+    What a call launched as a compiled program counts for the program's own operators.
+    """
     duration = clipped_durations(trace, device)
     launch = launch_of(trace, device)
     op = np.where(launch >= 0, tree.op_around(np.maximum(launch, 0)), -1)
+    op[_of_program(trace, device)] = -1
     own = np.zeros(len(group_of_op), np.int64)
     np.add.at(own, op[op >= 0], duration[op >= 0])
     launches_any = np.zeros(len(group_of_op), bool)
@@ -246,6 +250,14 @@ def _launched(
         np.concatenate([tree.outermost(group_of_op)[active], np.ones(len(lost), bool)]),
     )
     return executions, groups
+
+
+def _of_program(trace: Trace, rows: IntArray) -> BoolArray:
+    """Whether slices are instructions of a program that XLA compiled."""
+    columns = zip(trace.ops.objects("subgraph"), trace.ops.objects("device_kind"), strict=True)
+    compiled = [program is not None and not is_from_events(kind) for program, kind in columns]
+    own = trace.slices["op_id"][rows]
+    return np.asarray((own != NULL) & np.array(compiled or [False], bool)[np.where(own == NULL, 0, own)])
 
 
 def _without_launching_op(trace: Trace, rows: IntArray, by: str, groups: Groups) -> tuple[IntArray, Groups]:

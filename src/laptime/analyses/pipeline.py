@@ -43,7 +43,8 @@ def pipeline(trace: Trace) -> dict[str, object]:
     """`laptime pipeline` as the JSON contract names it."""
     queues = _queues(trace)
     table = trace.table("pipeline_ops").arrow().to_pylist()
-    bound = _recorded_waits(trace, queues) or _loader_waits(trace, queues)
+    watched = _loader_waits(trace, queues) if trace.meta.get("format") == "laptime" else None  # batches of all windows
+    bound = watched or _recorded_waits(trace, queues) or _loader_waits(trace, queues)
     times = stage_times(trace, {str(row["op_type"]) for row in table})
     start_ups = trace.meta.get("start_ups")
     return {

@@ -50,7 +50,14 @@ _MEGENGINE = {
     "collate": "make the collator cheaper, or raise num_workers of the DataLoader",
     "": "raise num_workers of the DataLoader, or make the longest of fetch, transform and collate faster",
 }
-_BY_FRAMEWORK = {"mindspore": _MINDSPORE, "pytorch": _PYTORCH, "megengine": _MEGENGINE}
+_ITERATOR = {"": "prepare batches in more threads or processes, or make what prepares them faster"}
+_BY_FRAMEWORK = {
+    "mindspore": _MINDSPORE,
+    "pytorch": _PYTORCH,
+    "megengine": _MEGENGINE,
+    "jax": _ITERATOR,
+    "python": _ITERATOR,
+}
 
 
 def advice(framework: str, op_type: str) -> str:

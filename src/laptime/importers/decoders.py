@@ -18,7 +18,7 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 
 from laptime.errors import LaptimeError
-from laptime.importers.decoding import Decoded, decode_block, decode_part
+from laptime.importers.decoding import Decoded, decode_part, decode_text
 from laptime.importers.framing import Block, EventFile
 
 LARGE_BYTES = 64 << 20
@@ -77,7 +77,7 @@ class Decoders:
                 break
             with interrupts_held():
                 if readable is None:
-                    future = executor.submit(decode_block, block.data, bare=block.bare)
+                    future = executor.submit(decode_text, block.data, bare=block.bare)
                 else:
                     future = executor.submit(decode_part, readable, block.offset, len(block.data), bare=block.bare)
             running.append((block, future))

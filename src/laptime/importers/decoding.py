@@ -73,6 +73,8 @@ class Decoded:
     repaired: int = 0
     partial_at: int | None = None
     """Offset in the block of an element that was cut off."""
+    skipped: int = 0
+    """Events that are counted, but have no row."""
 
     def __len__(self) -> int:
         return len(self.phase)
@@ -90,7 +92,7 @@ def decode_block(block: bytes, *, last: bool = False, bare: bool = False) -> Dec
     PyTorch's, and which need neither.
     """
     body, rest, closed = split_at_list_end(block) if last else (block, b"", False)
-    text = _as_list(body)
+    text = as_list(body)
     try:
         events: Sequence[Event | BareEvent] = decode_bare_events(text) if bare else decode_events(text)
     except FAULTS:
@@ -108,15 +110,24 @@ def decode_block(block: bytes, *, last: bool = False, bare: bool = False) -> Dec
     return decoded
 
 
+def decode_text(block: bytes, *, last: bool = False, bare: bool = False) -> Decoded:
+    """Decodes a block the shortest way: `bare` ones as columns straight from the text, where that can be."""
+    if not bare:
+        return decode_block(block, last=last)
+    from laptime.importers.bare_events import decode_bare  # not at the top: it needs pyarrow, and this module
+
+    return decode_bare(block, last=last)
+
+
 def decode_part(path: str, offset: int, length: int, *, bare: bool = False) -> Decoded:
     """Decodes a block that lies uncompressed in a file, so that its text need not travel between processes."""
     with open(path, "rb") as handle:
         handle.seek(offset)
-        return decode_block(handle.read(length), bare=bare)
+        return decode_text(handle.read(length), bare=bare)
 
 
-def _as_list(body: bytes) -> bytes:
-    """The events as a JSON list: brackets around, no comma after the last one."""
+def as_list(body: bytes) -> bytes:
+    """The events of a block as a JSON list: brackets around, no comma after the last one."""
     end = body.rfind(b"}") + 1
     if body[end:].strip(b" \t\r\n,"):  # not an event: let the decoder say so
         end = len(body)
@@ -148,11 +159,11 @@ def _needs_text(times: Sequence[object]) -> bool:
 
 def _columns(events: Sequence[Event | BareEvent], ts_ns: IntArray, *, bare: bool) -> Decoded:
     count = len(events)
-    phase, phases = _interned([event.ph for event in events])
-    name, names = _interned([event.name for event in events])
-    category, categories = _interned([event.cat for event in events])
-    pid, pids = _interned([event.pid for event in events])
-    tid, tids = _interned([event.tid for event in events])
+    phase, phases = interned([event.ph for event in events])
+    name, names = interned([event.name for event in events])
+    category, categories = interned([event.cat for event in events])
+    pid, pids = interned([event.pid for event in events])
+    tid, tids = interned([event.tid for event in events])
     first, track = distinct_rows([pid, tid])
     texts = [event.args for event in events]
     args_length = np.fromiter(map(len, texts), np.int32, count)
@@ -188,7 +199,7 @@ def _columns(events: Sequence[Event | BareEvent], ts_ns: IntArray, *, bare: bool
     return decoded
 
 
-def _interned(values: list[T]) -> tuple[CodeArray, list[T]]:
+def interned(values: list[T]) -> tuple[CodeArray, list[T]]:
     """Codes of values, and the distinct values in order of appearance."""
     if values and values[0] == values[-1] and values.count(values[0]) == len(values):  # a process, mostly
         return np.zeros(len(values), np.int32), values[:1]
@@ -245,7 +256,7 @@ def _interned_texts(values: Sequence[msgspec.Raw | str | None]) -> tuple[CodeArr
     """Codes of texts, -1 for none or an empty one."""
     if not any(values):
         return np.full(len(values), -1, np.int32), []
-    codes, distinct = _interned([bytes(value) if type(value) is msgspec.Raw else value for value in values])
+    codes, distinct = interned([bytes(value) if type(value) is msgspec.Raw else value for value in values])
     known = [place for place, value in enumerate(distinct) if value]
     renumbered = np.full(len(distinct), -1, np.int32)
     renumbered[known] = np.arange(len(known), dtype=np.int32)

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 import msgspec
 
 from laptime.errors import LaptimeError
-from laptime.importers.decoding import Decoded, decode_block
+from laptime.importers.decoding import Decoded, decode_text
 from laptime.importers.events import EVENT_BOUNDARY
 from laptime.importers.streams import ByteStream
 
 BLOCK_BYTES = 4 << 20
+_BARE_PARTS = 4
+"""Blocks whose arguments are kept as text alone are smaller: they are gone through many times, best within a cache."""
 _SEARCH_BYTES = 1 << 18
 _LONGEST_EVENT = 256 << 20
 _HEAD_LIMIT = 64 << 20
@@ -39,7 +41,7 @@ class Block:
 
     def decode(self) -> Decoded:
         """Columns of the events."""
-        return decode_block(self.data, last=self.last, bare=self.bare)
+        return decode_text(self.data, last=self.last, bare=self.bare)
 
 
 class EventFile:
@@ -106,10 +108,11 @@ class EventFile:
                 return
 
     def _next_cut(self, boundary: re.Pattern[bytes]) -> int | None:
-        wanted = BLOCK_BYTES + _SEARCH_BYTES
+        size = BLOCK_BYTES // _BARE_PARTS if self.bare else BLOCK_BYTES
+        wanted = size + _SEARCH_BYTES
         while True:
             grown = self._fill(wanted)
-            match = boundary.search(self._buffer, BLOCK_BYTES)
+            match = boundary.search(self._buffer, size)
             if match:
                 return match.end()
             if not grown and len(self._buffer) < wanted:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -139,7 +140,7 @@ def _add_counters(log: Log, clock: _Clock, builder: TraceBuilder) -> None:
         )
 
 
-def given_steps(log: Log, windows: Sequence[Window], builder: TraceBuilder) -> list[GivenStep]:
+def given_steps(log: Log, windows: Sequence[Window]) -> list[GivenStep]:
     """The steps that training marked; without any, several windows are a step each. Else none is known."""
     clock = _Clock(windows)
     rows = [row for row in log.of(Step) if row.end_ns >= row.start_ns]
@@ -170,6 +171,50 @@ def given_steps(log: Log, windows: Sequence[Window], builder: TraceBuilder) -> l
         for window in whole
         if window.end_ns is not None
     ]
+
+
+def shifted(step: GivenStep, shift_ns: int) -> GivenStep:
+    """A step on a clock that is `shift_ns` ahead."""
+
+    def moved(time: int | None) -> int | None:
+        return None if time is None else time + shift_ns
+
+    return replace(
+        step,
+        start_ns=step.start_ns + shift_ns,
+        end_ns=step.end_ns + shift_ns,
+        forward_start_ns=moved(step.forward_start_ns),
+        backward_end_ns=moved(step.backward_end_ns),
+        optimizer_start_ns=moved(step.optimizer_start_ns),
+    )
+
+
+def following(known: Sequence[GivenStep], found: Sequence[GivenStep], *, window: int) -> list[GivenStep]:
+    """Steps of a further window, numbered after those known."""
+    ahead = known[-1].step + 1 - min((step.step for step in found), default=0) if known else 0
+    return [replace(step, step=step.step + ahead, window=window) for step in found]
+
+
+def with_points(steps: Sequence[GivenStep], told: Sequence[GivenStep]) -> list[GivenStep]:
+    """Steps with the points that the framework's files tell: the first forward pass, the last backward one."""
+    forward, backward, optimizer = (
+        sorted(time for each in told if (time := getattr(each, name)) is not None)
+        for name in ("forward_start_ns", "backward_end_ns", "optimizer_start_ns")
+    )
+    return [
+        replace(
+            step,
+            forward_start_ns=min(_inside(step, forward), default=step.forward_start_ns),
+            backward_end_ns=max(_inside(step, backward), default=step.backward_end_ns),
+            optimizer_start_ns=min(_inside(step, optimizer), default=step.optimizer_start_ns),
+        )
+        for step in steps
+    ]
+
+
+def _inside(step: GivenStep, times: Sequence[int]) -> Sequence[int]:
+    """Those of sorted times that lie in a step."""
+    return times[bisect_left(times, step.start_ns) : bisect_right(times, step.end_ns)]
 
 
 def _add_pipeline(log: Log, clock: _Clock, builder: TraceBuilder) -> None:

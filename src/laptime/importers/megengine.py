@@ -33,7 +33,7 @@ from laptime.importers.megengine_spans import (
 )
 from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
-from laptime.model.arrays import CodeArray, Column, IntArray
+from laptime.model.arrays import CodeArray, Column, IntArray, distinct_codes
 from laptime.model.builder import BASE_KIND_CODE, TraceBuilder
 from laptime.model.classify import CALL, MIRROR, kind_of
 from laptime.model.vocabulary import FLOW_KINDS, PHASE_CODE
@@ -250,8 +250,8 @@ def _forward_backward(spans: Spans, links: Links, scopes: Scopes, builder: Trace
     scope_of = np.where((around >= 0) & is_backward[spans.name[around]], around, -1)
     found = np.unique(scope_of[scope_of >= 0])
     scope_type = [names[code].rsplit(".", 1)[-1].removesuffix(_BACKWARD) for code in spans.name[found].tolist()]
-    types = [type_of(names[code]) for code in spans.name[links.executed].tolist()]
-    return backward_pairs(spans, links, scope_of, scope_type, types)
+    used = distinct_codes(spans.name[links.executed])[0].tolist()
+    return backward_pairs(spans, links, scope_of, scope_type, {code: type_of(names[code]) for code in used})
 
 
 # ---- what the file says of itself ----

@@ -7,45 +7,24 @@ off: `Input`. Flow events repeat what ids tell and are only counted; so are the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
-from laptime.importers.decoding import Decoded, id_column
+from laptime.importers.bare_events import COUNTED_ONLY
+from laptime.importers.decoding import Decoded, id_column, interned
 from laptime.importers.events import FAULTS
-from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray
+from laptime.importers.megengine_args import Args, args_of, counter_values
+from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray, distinct_codes, distinct_rows
 from laptime.model.builder import TraceBuilder
 from laptime.model.rows import Rows
 from laptime.model.tracks import TrackKey, plain_id
 from laptime.model.vocabulary import NULL
 
 _NUMBERED = frozenset({"Input", "Output", "Put", "Del", "Drop", "RecFree", "ReGen", "SwapIn", "SwapOut"})
-Scalar = int | float | str | bool | None
-
-
-class _Args(msgspec.Struct, gc=False):
-    """What arguments tell of an operator, a tensor or a counter."""
-
-    op: Scalar = msgspec.field(name="__id__", default=NULL)
-    op_name: str | None = msgspec.field(name="__name__", default=None)
-    tensor: Scalar = msgspec.field(name="id", default=NULL)
-    shape: str | None = None
-    dtype: str | None = None
-    device: str | None = None
-    backtrace: str | None = msgspec.field(name="python_backtrace", default=None)
-    bytes: Scalar = NULL
-    value: Scalar = None
-    name: str | None = None
-    inputs: str | None = None
-    outputs: str | None = None
-
-
-_decode_all = msgspec.json.Decoder(list[_Args]).decode
-_decode_one = msgspec.json.Decoder(_Args).decode
-_NO_ARGS = _Args()
-
+T = TypeVar("T")
 _SPAN_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "place": (np.int32, 0),
     "start": (np.int64, NULL),
@@ -53,7 +32,6 @@ _SPAN_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "category": (np.int32, 0),
     "is_end": (np.bool_, 0),
     "is_whole": (np.bool_, 0),
-    "order": (np.int64, 0),
     "args_start": (np.int64, 0),
     "args_length": (np.int32, 0),
     "op": (np.int64, NULL),
@@ -85,10 +63,11 @@ class _Texts:
 
     codes: dict[object, int] = field(default_factory=dict)
 
-    def of(self, values: Sequence[object]) -> list[int]:
+    def of(self, values: list[T]) -> CodeArray:
         """Numbers of values, -1 for None."""
-        known = self.codes
-        return [-1 if value is None else known.setdefault(value, len(known)) for value in values]
+        codes, distinct = interned(values)
+        known = [-1 if value is None else self.codes.setdefault(value, len(self.codes)) for value in distinct]
+        return np.array(known or [-1], np.int32)[codes]
 
     @property
     def values(self) -> list[object]:
@@ -101,7 +80,7 @@ class Events:
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._order = 0
+        builder.categories.code("")  # the first: that of events for which none is told
         self.spans = Rows(_SPAN_COLUMNS)
         self.counters = Rows(_COUNTER_COLUMNS)
         self.instants = Rows(_INSTANT_COLUMNS)
@@ -118,83 +97,81 @@ class Events:
     def feed(self, block: Decoded) -> None:
         """Takes all events of a block."""
         builder = self._builder
-        builder.read += len(block) + block.bad
+        builder.read += len(block) + block.skipped + block.bad
         builder.drop("invalid_json", block.bad)
-        letters = np.array([_GROUP.get(phase, "") for phase in block.phases] or [""])[block.phase]
+        group = np.array([_GROUP.get(phase, _UNKNOWN) for phase in block.phases] or [0], np.int8)[block.phase]
         timed = block.ts_ns != NULL
         place = np.array([self._place(*thread) for thread in block.tracks] or [0], np.int32)[block.track]
-        name = builder.names.codes(map(_plain_name, block.names))[block.name]
+        plain = [_plain_name(name) for name in block.names]
         spool = block.args_start + builder.spool.add(block.args)
-        common: dict[str, Column] = {"place": place, "start": block.ts_ns, "name": name, "args_start": spool}
+        common: dict[str, Column] = {"place": place, "start": block.ts_ns, "args_start": spool}
+        common["name"] = builder.names.codes(plain)[block.name]
         common["args_length"] = block.args_length
-        builder.drop("no_timestamp", int(np.count_nonzero(~timed & np.isin(letters, ["span", "counter", "instant"]))))
-        args = _args_of(block)
-        self._take_spans(block, np.flatnonzero((letters == "span") & timed), args, common)
-        self._take_counters(np.flatnonzero((letters == "counter") & timed), args, common)
-        rows = np.flatnonzero((letters == "instant") & timed)
+        builder.drop("no_timestamp", int(np.count_nonzero(~timed & (group <= _INSTANT))))
+        of_tensor = np.array([short != name for short, name in zip(plain, block.names, strict=True)] or [False], bool)
+        self._take_spans(block, np.flatnonzero((group == _SPAN) & timed), of_tensor, common)
+        self._take_counters(block, np.flatnonzero((group == _COUNTER) & timed), common)
+        rows = np.flatnonzero((group == _INSTANT) & timed)
         self.instants.append(len(rows), {key: column[rows] for key, column in common.items()})
-        self._take_names(block, np.flatnonzero(letters == "metadata"))
-        unknown = int(np.count_nonzero(letters == ""))
+        self._take_names(block, np.flatnonzero(group == _METADATA))
+        unknown = int(np.count_nonzero(group == _UNKNOWN))
         builder.drop("unknown_phase", unknown)
         builder.warnings.add("unknown_events", "events of an unknown phase; dropped", unknown)
-        self._order += len(block)
 
     def _place(self, pid: object, tid: object) -> int:
         return self.places.setdefault((plain_id(pid), plain_id(tid)), len(self.places))
 
-    def _take_spans(self, block: Decoded, rows: IntArray, args: _ArgsOf, common: dict[str, Column]) -> None:
-        letters = np.array(block.phases or [""])[block.phase[rows]]
+    def _take_spans(self, block: Decoded, rows: IntArray, of_tensor: BoolArray, common: dict[str, Column]) -> None:
         categories = self._builder.categories.codes(text or "" for text in block.categories)
         columns = {key: column[rows] for key, column in common.items()}
         columns["category"] = categories[block.category[rows]]
-        columns["is_end"], columns["is_whole"] = letters == "E", letters == "X"
-        columns["order"] = rows + self._order
-        of_tensor = np.array([_plain_name(text) != text for text in block.names] or [False], bool)
-        told = (letters != "B") | ~of_tensor[block.name[rows]]
-        told = np.flatnonzero(told & (columns["args_length"] > 0))
-        self._read_args(args(rows[told]), told, columns)
+        is_end, is_whole = (np.array([phase == letter for phase in block.phases] or [False], bool) for letter in "EX")
+        columns["is_end"], columns["is_whole"] = is_end[block.phase[rows]], is_whole[block.phase[rows]]
+        tells = columns["is_end"] | columns["is_whole"] | ~of_tensor[block.name[rows]]
+        told = np.flatnonzero(tells & (columns["args_length"] > 0))
+        self._read_args(args_of(block, rows[told]), told, columns)
         self.spans.append(len(rows), columns)
 
-    def _read_args(self, args: list[_Args], into: IntArray, columns: dict[str, Column]) -> None:
+    def _read_args(self, args: list[Args], into: IntArray, columns: dict[str, Column]) -> None:
         count = len(columns["place"])
-        listed = [each.inputs is not None for each in args]
+        lists = [(each.inputs, each.outputs) if each.inputs is not None else None for each in args]
+        op, op_name = [each.op for each in args], [each.op_name for each in args]
+        if any(lists):  # of MegEngine 1.5
+            op = [each.tensor if old else each.op for each, old in zip(args, lists, strict=True)]
+            op_name = [each.name if old else each.op_name for each, old in zip(args, lists, strict=True)]
         found: dict[str, Column] = {
-            "op": id_column(
-                [each.tensor if old else each.op for each, old in zip(args, listed, strict=True)]
-                if any(listed)
-                else [each.op for each in args]
-            ),
+            "op": id_column(op),
             "tensor": id_column([each.tensor for each in args]),
             "bytes": id_column([each.bytes for each in args]),
-            "op_name": self._name_codes(
-                [each.name if old else each.op_name for each, old in zip(args, listed, strict=True)]
-            ),
-            "lists": np.array(
-                self.lists.of(
-                    [(each.inputs, each.outputs) if old else None for each, old in zip(args, listed, strict=True)]
-                ),
-                np.int32,
-            ),
-            "layout": np.array(
-                self.layouts.of([None if a.shape is None and a.dtype is None else (a.shape, a.dtype) for a in args]),
-                np.int32,
-            ),
-            "backtrace": np.array(self.backtraces.of([each.backtrace for each in args]), np.int32),
+            "op_name": self._name_codes(op_name),
+            "lists": self.lists.of(lists),
+            "layout": self._layout_codes([each.shape for each in args], [each.dtype for each in args]),
+            "backtrace": self.backtraces.of([each.backtrace for each in args]),
         }
         for key, values in found.items():
             dtype, default = _SPAN_COLUMNS[key]
             columns[key] = np.full(count, default, dtype)
             columns[key][into] = values
-        self.devices.update({each.device for each in args if each.device})
+        self.devices.update(device for device in {each.device for each in args} if device)
 
     def _name_codes(self, names: list[str | None]) -> CodeArray:
         """Codes of names, -1 for None."""
-        known = {name: -1 if name is None else self._builder.names.code(name) for name in dict.fromkeys(names)}
-        return np.fromiter(map(known.__getitem__, names), np.int32, len(names))
+        codes, distinct = interned(names)
+        known = [-1 if name is None else self._builder.names.code(name) for name in distinct]
+        return np.array(known or [-1], np.int32)[codes]
 
-    def _take_counters(self, rows: IntArray, args: _ArgsOf, common: dict[str, Column]) -> None:
-        values = [each.value for each in args(rows)]
-        found = np.array([value if isinstance(value, (int, float)) else np.nan for value in values], np.float64)
+    def _layout_codes(self, shapes: list[str | None], dtypes: list[str | None]) -> CodeArray:
+        """Codes of (shape, dtype), numbered as they come; -1 where neither is told."""
+        (shape, distinct_shapes), (dtype, distinct_dtypes) = interned(shapes), interned(dtypes)
+        first, place = distinct_rows([shape, dtype])
+        order = np.argsort(first)
+        pairs = [(distinct_shapes[shape[row]], distinct_dtypes[dtype[row]]) for row in first[order].tolist()]
+        known = np.empty(len(first), np.int32)
+        known[order] = self.layouts.of([None if pair == (None, None) else pair for pair in pairs])
+        return known[place]
+
+    def _take_counters(self, block: Decoded, rows: IntArray, common: dict[str, Column]) -> None:
+        found = counter_values(block, rows)
         known = np.isfinite(found)
         columns = {key: common[key][rows[known]] for key in ("place", "start", "name")}
         self.counters.append(int(np.count_nonzero(known)), {**columns, "value": found[known]})
@@ -216,34 +193,6 @@ def _plain_name(name: str) -> str:
     return head if head in _NUMBERED and number.isdigit() else name
 
 
-_ArgsOf = Callable[[IntArray], list[_Args]]
-"""Arguments of some rows of a block."""
-
-
-def _args_of(block: Decoded) -> _ArgsOf:
-    """Decodes all arguments of a block at once; of odd ones what is sound."""
-    rows = np.flatnonzero(block.args_length)
-    try:
-        decoded = _decode_all(b"".join((b"[", block.args, b"]")))
-    except FAULTS:
-        decoded = [_one(block.args_text(row)) for row in rows.tolist()]
-    place = np.full(len(block), -1, np.int64)
-    place[rows] = np.arange(len(rows))
-    decoded.append(_NO_ARGS)  # place -1
-
-    def of(wanted: IntArray) -> list[_Args]:
-        return [decoded[each] for each in place[wanted].tolist()]
-
-    return of
-
-
-def _one(text: bytes) -> _Args:
-    try:
-        return _decode_one(text)
-    except FAULTS:
-        return _NO_ARGS
-
-
 def add_counters(events: Events, builder: TraceBuilder) -> dict[str, float]:
     """Adds the samples of counters, each name a row of the timeline of its process; returns each name's last value."""
     columns = events.counters.take_all()
@@ -252,34 +201,25 @@ def add_counters(events: Events, builder: TraceBuilder) -> dict[str, float]:
     pids = [pid for pid, _ in events.places]
     names = builder.names.texts
     key = columns["name"].astype(np.int64) * len(pids) + columns["place"]
-    distinct, which = np.unique(key, return_inverse=True)
+    distinct, which = distinct_codes(key)
     tracks = [
         builder.tracks.code(TrackKey("counter", pids[each % len(pids)], "", name=names[each // len(pids)]))
         for each in distinct.tolist()
     ]
-    values = {"track": np.array(tracks, np.int32)[which], "ts": columns["start"], "value": columns["value"]}
-    builder.counters.append(len(which), values)
-    return dict(zip((names[code] for code in columns["name"].tolist()), columns["value"].tolist(), strict=True))
+    samples = {"track": np.array(tracks, np.int32)[which], "ts": columns["start"], "value": columns["value"]}
+    builder.counters.append(len(which), samples)
+    values, place = distinct_codes(columns["name"])
+    last = np.zeros(len(values), np.int64)
+    last[place] = np.arange(len(place))
+    return {names[code]: value for code, value in zip(values.tolist(), columns["value"][last].tolist(), strict=True)}
 
 
-def ends_of(columns: dict[str, Column]) -> BoolArray:
-    """Rows that are begin or end events."""
-    return np.asarray(~columns["is_whole"])
-
-
+_SPAN, _COUNTER, _INSTANT, _METADATA, _COUNTED, _UNKNOWN = range(6)
+"""What phases are; those up to instants need a time."""
 _GROUP = {
-    "B": "span",
-    "E": "span",
-    "X": "span",
-    "C": "counter",
-    "i": "instant",
-    "I": "instant",
-    "R": "instant",
-    "M": "metadata",
-    "N": "object",
-    "O": "object",
-    "D": "object",
-    "s": "flow",
-    "t": "flow",
-    "f": "flow",
+    **dict.fromkeys("BEX", _SPAN),
+    "C": _COUNTER,
+    **dict.fromkeys("iIR", _INSTANT),
+    "M": _METADATA,
+    **dict.fromkeys(COUNTED_ONLY, _COUNTED),
 }

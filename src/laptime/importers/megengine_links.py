@@ -211,18 +211,23 @@ def _data(spans: Spans, outputs: Uses, inputs: Uses, waits: IntArray) -> tuple[I
     last = np.searchsorted(key, rank * width + at) - 1
     first = np.searchsorted(key, rank * width)
     place = np.maximum(last, first)[known]
-    pairs = np.unique(np.stack([outputs.user[order][place], users[known]], axis=1), axis=0)
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    return pairs[:, 0], pairs[:, 1]
+    before, after = _distinct_pairs(outputs.user[order][place], users[known])
+    return before[before != after], after[before != after]
+
+
+def _distinct_pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct pairs of numbers below 2**31, in order."""
+    pairs = np.unique((first << 32) | second)
+    return pairs >> 32, pairs & 0xFFFFFFFF
 
 
 def backward_pairs(
-    spans: Spans, links: Links, scope_of: IntArray, scope_type: list[str], forward_type: list[str]
+    spans: Spans, links: Links, scope_of: IntArray, scope_type: list[str], type_of_name: dict[int, str]
 ) -> tuple[IntArray, IntArray]:
     """(forward, backward) executions.
 
     `scope_of`: row of the `<Type>Backward` scope around each execution's dispatch, -1 for none; `scope_type`: Type of
-    each such scope, by position in `np.unique(scope_of)` without -1; `forward_type`: type of each execution. The
+    each such scope, by position in `np.unique(scope_of)` without -1; `type_of_name`: types by names of executions. The
     forward operator of a scope is that of its type which shares most tensors with what runs in it, the latest of these.
     """
     executed = links.executed
@@ -237,17 +242,20 @@ def backward_pairs(
     user = place[users]
     of_forward = ~backward[user] & (tensor != NULL)
     of_backward = backward[user] & (tensor != NULL) & (np.arange(len(users)) < len(links.inputs.user))
-    types = {name: number for number, name in enumerate(dict.fromkeys([*scope_type, *forward_type]))}
-    own_type = np.array([types[name] for name in forward_type] or [0], np.int64)
+    types = {name: number for number, name in enumerate(dict.fromkeys([*scope_type, *type_of_name.values()]))}
+    type_by_name = np.zeros(max(type_of_name) + 1, np.int64)
+    type_by_name[list(type_of_name)] = [types[name] for name in type_of_name.values()]
     wanted_type = np.array([types[name] for name in scope_type], np.int64)
     scope = np.searchsorted(scopes, scope_of[user[of_backward]])
-    asked = np.unique(np.stack([scope, tensor[of_backward]], axis=1), axis=0)
-    offered = np.unique(np.stack([user[of_forward], tensor[of_forward]], axis=1), axis=0)
-    left, right = _joined(asked[:, 1], offered[:, 1])
-    pairs = np.stack([asked[left, 0], offered[right, 0]], axis=1)
-    pairs = pairs[wanted_type[pairs[:, 0]] == own_type[pairs[:, 1]]]
-    pairs = pairs[executed[pairs[:, 1]] < _first_in_scope(scope_of, scopes, executed)[pairs[:, 0]]]
-    found, shared = np.unique(pairs, axis=0, return_counts=True)
+    number = np.unique(tensor, return_inverse=True)[1].reshape(-1)
+    asked = _distinct_pairs(scope, number[of_backward])
+    offered = _distinct_pairs(user[of_forward], number[of_forward])
+    left, right = _joined(asked[1], offered[1])
+    scope, candidate = asked[0][left], offered[0][right]
+    fits = wanted_type[scope] == type_by_name[spans.name[executed[candidate]]]
+    fits &= executed[candidate] < _first_in_scope(scope_of, scopes, executed)[scope]
+    pairs, shared = np.unique((scope[fits] << 32) | candidate[fits], return_counts=True)
+    found = np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1)
     best = np.lexsort((found[:, 1], shared, found[:, 0]))
     last = np.ones(len(best), bool)
     last[:-1] = found[best][1:, 0] != found[best][:-1, 0]

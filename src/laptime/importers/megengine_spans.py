@@ -8,12 +8,12 @@ without its end is told by what its threads hold. To MegEngine 1.2 threads have 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from laptime.importers.megengine_events import Events
-from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray
+from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray, stable_order
 from laptime.model.builder import TraceBuilder
 from laptime.model.nesting import containing_parents
 from laptime.model.pairing import pair_nested
@@ -60,44 +60,47 @@ class Spans:
         return len(self.place)
 
 
+_TOLD_AT_END = ("op", "op_name", "tensor", "layout", "backtrace", "bytes", "lists", "args_start", "args_length")
+"""What the end of a span tells where it has arguments, its begin else."""
+_NEVER = -1
+
+
 def paired_spans(events: Events, builder: TraceBuilder) -> Spans:
     """Pairs begin with end events; counts what does not fit."""
     columns = events.spans.take_all()
-    points = {key: column[~columns["is_whole"]] for key, column in columns.items()}
-    pairs = pair_nested(points, empty_name=builder.names.code(""))
+    is_whole = columns.pop("is_whole")
+    points = np.flatnonzero(~is_whole)
+    keys = {key: columns[key][points] for key in ("place", "start", "name", "is_end")}
+    pairs = pair_nested({**keys, "order": points}, empty_name=builder.names.code(""))
     builder.drop("unbalanced", pairs.unopened)
     add = builder.warnings.add
     add("unbalanced", "slices whose end was not recorded; they end where the recording does", pairs.unclosed)
     add("unbalanced", "ends of slices whose begin was not recorded; dropped", pairs.unopened)
     add("unbalanced", "ends that name another slice than the innermost open one", pairs.disagreeing)
-    begins = {key: column[pairs.begins] for key, column in points.items()}
-    closed = pairs.ends >= 0
-    told = closed & (points["args_length"][pairs.ends] > 0)
-    for key in ("op", "op_name", "tensor", "layout", "backtrace", "bytes", "lists", "args_start", "args_length"):
-        begins[key] = np.where(told, points[key][pairs.ends], begins[key])
-    begins["end"] = pairs.ends_ns
-    begins["end_order"] = np.where(closed, points["order"][pairs.ends], np.int64(1) << 62)
-    begins["is_open"] = ~closed
-    whole = {key: column[columns["is_whole"]] for key, column in columns.items()}
-    whole["end"] = whole["start"]  # complete events are points: their duration is always 0
-    whole["end_order"] = whole["order"]
-    whole["is_open"] = np.zeros(len(whole["start"]), bool)
-    rows = {key: np.concatenate([column, whole[key]]) for key, column in begins.items()}
-    return _in_order(rows)
+    count = len(is_whole)
+    end_ns, end_row = columns["start"].copy(), np.arange(count)  # of complete events, whose duration is always 0
+    begins = points[pairs.begins]
+    end_ns[begins] = pairs.ends_ns
+    end_row[begins] = np.where(pairs.ends >= 0, points[pairs.ends], _NEVER)
+    is_span = is_whole
+    is_span[begins] = True
+    rows = np.flatnonzero(is_span)
+    return _spans(columns, rows, end_row[rows], end_ns[rows])
 
 
-def _in_order(rows: dict[str, Column]) -> Spans:
-    order = np.argsort(rows["order"], kind="stable")
-    rows = {key: column[order] for key, column in rows.items()}
-    by_place = np.lexsort((rows["order"], rows["place"]))
-    parents = containing_parents(
-        rows["place"][by_place], 2 * rows["order"][by_place], 2 * rows["end_order"][by_place] + 1
-    )
-    parent = np.full(len(order), -1, np.int64)
+def _spans(columns: dict[str, Column], rows: IntArray, end_row: IntArray, end_ns: IntArray) -> Spans:
+    """Spans that begin and end at rows of the events, which are in the order of the file."""
+    is_open = end_row == _NEVER
+    told = np.where(is_open, rows, end_row)
+    told = np.where(columns["args_length"][told] > 0, told, rows)
+    found = {key: column[told if key in _TOLD_AT_END else rows] for key, column in columns.items() if key != "is_end"}
+    found["op_name"] = np.where((found["op_name"] < 0) & (found["op"] != NULL), found["name"], found["op_name"])
+    by_place = stable_order(found["place"])
+    end = np.where(is_open, np.iinfo(np.int64).min, 2 * end_row + 1)
+    parents = containing_parents(found["place"][by_place], 2 * rows[by_place], end[by_place])
+    parent = np.full(len(rows), -1, np.int64)
     parent[by_place] = np.where(parents >= 0, by_place[parents], -1)
-    rows["op_name"] = np.where((rows["op_name"] < 0) & (rows["op"] != NULL), rows["name"], rows["op_name"])
-    keys = [field.name for field in fields(Spans) if field.name != "parent"]
-    return Spans(**{key: rows[key] for key in keys}, parent=parent)
+    return Spans(**found, end=end_ns, is_open=is_open, parent=parent)
 
 
 def in_microseconds(spans: Spans, events: Events, builder: TraceBuilder) -> None:

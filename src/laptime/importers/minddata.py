@@ -16,6 +16,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from laptime.importers.decoders import Decoders
+from laptime.importers.progress import Progress
+from laptime.importers.sources import Source
 from laptime.model.builder import TraceBuilder
 from laptime.model.schema import SCHEMAS
 
@@ -25,6 +28,21 @@ _QUEUE_ROW, _TIME_ROW = 1, 0
 _WAIT, _PUSH, _TOTAL = 0, 1, 2
 HOST_QUEUE, DEVICE_QUEUE = "host", "device"
 """The queue that data processing fills, and the chip's queue that sending fills."""
+
+
+class MindData:
+    """What laptime's recorder has the dataset engine write for a window, and nothing else."""
+
+    name = "minddata"
+
+    def matches(self, head: bytes, source: Source) -> bool:
+        """Never: these are folders, which by themselves are read as MindInsight's."""
+        return False
+
+    def read(self, source: Source, builder: TraceBuilder, progress: Progress, decoders: Decoders) -> None:
+        """Reads all files of the folder."""
+        read_minddata(source.files, builder)
+        progress(1, 1)
 
 
 def read_minddata(files: Sequence[Path], builder: TraceBuilder) -> None:

@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
 from laptime.errors import LaptimeError, WorkspaceError
-from laptime.importers.ascend_job import AscendJob
 from laptime.importers.ascend_job_finding import job_fault
-from laptime.importers.ascend_output import AscendOutput
 from laptime.importers.chrome import ChromeJson, TorchKineto
 from laptime.importers.decoders import Decoders, interrupts_held
 from laptime.importers.keys import run_key, trace_key
@@ -20,9 +19,6 @@ from laptime.importers.laptime_recording import LaptimeRecording
 from laptime.importers.megengine import MegEngineTimeline
 from laptime.importers.megengine_memory_flow import MegEngineMemoryFlow
 from laptime.importers.megengine_static import MegEngineStatic
-from laptime.importers.mindinsight import MindInsightFolder
-from laptime.importers.mindspore_cpu import MindSporeCpu
-from laptime.importers.msprof import Msprof
 from laptime.importers.own_export import OwnExport
 from laptime.importers.progress import Progress, silent
 from laptime.importers.recognised import recognise
@@ -50,13 +46,30 @@ class Importer(Protocol):
         ...
 
 
+@dataclass
+class _OfFolders:
+    """A format told by the names in a folder alone; its importer is loaded when there is such a folder."""
+
+    name: str
+    module: str
+    importer: str
+
+    def matches(self, head: bytes, source: Source) -> bool:
+        return False
+
+    def read(self, source: Source, builder: TraceBuilder, progress: Progress, decoders: Decoders) -> None:
+        importer: Importer = getattr(import_module(f"laptime.importers.{self.module}"), self.importer)()
+        importer.read(source, builder, progress, decoders)
+
+
 _FOREIGN: tuple[Importer, ...] = (
     OwnExport(),
-    AscendOutput(),
-    MindInsightFolder(),
-    MindSporeCpu(),
-    Msprof(),
-    AscendJob(),
+    _OfFolders("ascend_output", "ascend_output", "AscendOutput"),
+    _OfFolders("mindinsight", "mindinsight", "MindInsightFolder"),
+    _OfFolders("mindspore_cpu", "mindspore_cpu", "MindSporeCpu"),
+    _OfFolders("minddata", "minddata", "MindData"),
+    _OfFolders("msprof", "msprof", "Msprof"),
+    _OfFolders("ascend_job", "ascend_job", "AscendJob"),
     MegEngineTimeline(),
     MegEngineMemoryFlow(),
     MegEngineStatic(),

@@ -1,9 +1,9 @@
 """XPlane profiles (`{host}.xplane.pb`) of JAX, TensorFlow and PyTorch/XLA: one file is one host, hence one rank.
 
 Specified by xplane.proto of tsl (OpenXLA); see `xplane_space` for the messages. Read: planes, lines, events, stats,
-HLO modules, allocations. Steps are the events with a stat `step_num`; launches are linked by `correlation_id`. Times
-are picoseconds from the line's own start; both ends of an event are rounded to nanoseconds. What XLA uses to draw
-arrows between its own threads (`_p`, `_c` and their types) is not kept.
+HLO modules, allocations. Steps are the events with a stat `step_num`; launches are linked by `correlation_id`, those
+of XLA:CPU by `run_id`. Times are picoseconds from the line's own start; both ends of an event are rounded to
+nanoseconds. What XLA uses to draw arrows between its own threads (`_p`, `_c` and their types) is not kept.
 """
 
 from __future__ import annotations
@@ -48,8 +48,11 @@ class XPlane:
             damage = stream.damage
         space = read_space(data)
         _refuse(space, data, source)
-        _Feed(space, Buffer(data), builder).pour(progress)
+        feed = _Feed(space, Buffer(data), builder)
+        feed.pour(progress)
         builder.meta.update(facts_of(space, source, builder))
+        if feed.links_runs:
+            builder.meta["records_launches"] = True
         _warn(space, damage, len(data), builder)
 
 
@@ -88,6 +91,8 @@ class _Feed:
         self._modules = HloModules(buffer.data, space)
         self._devices = device_ids([plane for plane in space.planes if is_device(plane)])
         self._markers = Markers()
+        self.links_runs = False
+        """Whether executions on XLA:CPU are linked to their calls."""
 
     def pour(self, progress: Progress) -> None:
         """All planes; those of devices first, whose names memory is told by."""
@@ -119,3 +124,4 @@ class _Feed:
             else:
                 place = host_place(line, executor_is_device=not self._devices)
             reader.pour_line(line, place, self._markers)
+        self.links_runs |= reader.runs.link(self._builder)

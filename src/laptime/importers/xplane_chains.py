@@ -13,6 +13,8 @@ from laptime.importers.xplane_wire import LENGTH, VARINT
 from laptime.model.arrays import Column, IntArray
 
 _EVENT, _METADATA, _OFFSET = 4 << 3 | LENGTH, 1 << 3 | VARINT, 2 << 3 | VARINT
+_BLOCK = 1 << 18
+"""Bytes looked at together: what is told of them stays in the processor's cache."""
 _LOOKED_AT = 6
 """From an event's tag to the furthest place of its second field's tag."""
 
@@ -23,9 +25,11 @@ class EventChains:
     def __init__(self, data: bytes, start: int, end: int) -> None:
         self._end = end
         octets = np.frombuffer(data, np.uint8)[start:end]
-        found = _candidates(octets)
-        self._begin = found + start
-        self._next = _ends(octets, found) + start
+        blocks = range(0, len(octets), _BLOCK)
+        found = [_candidates(octets[first : first + _BLOCK + _LOOKED_AT]) + first for first in blocks]
+        places = np.concatenate([np.empty(0, np.int64), *found])
+        self._begin = places + start
+        self._next = _ends(octets, places) + start
         self._breaks = np.flatnonzero(self._next[:-1] != self._begin[1:])
 
     def follow(self, place: int) -> tuple[IntArray, int]:
@@ -56,8 +60,10 @@ def _candidates(octets: Column) -> IntArray:
 
 def _ends(octets: Column, begins: IntArray) -> IntArray:
     """Where each candidate ends; a length of more than two bytes is left to the caller by an end that none follows."""
-    first = octets[begins + 1].astype(np.int64)
-    second = octets[begins + 2].astype(np.int64)
-    long = first >= 0x80
-    length = np.where(long, (first & 0x7F) | second << 7, first)
-    return np.where(long & (second >= 0x80), -1, begins + 2 + long + length)
+    first = octets[begins + 1]
+    ends = begins + 2 + first
+    long = np.flatnonzero(first >= 0x80)
+    second = octets[begins[long] + 2].astype(np.int64)
+    ends[long] += 1 - 0x80 + (second << 7)
+    ends[long[second >= 0x80]] = -1
+    return np.asarray(ends)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from laptime.importers.xplane_usual import usual_heads, usual_stats
 from laptime.importers.xplane_wire import FIXED32, FIXED64, LENGTH, VARINT, Buffer
 from laptime.model.arrays import BoolArray, Column, IntArray
 from laptime.model.vocabulary import NULL
@@ -87,14 +88,24 @@ class Events:
 
 def decode_events(buffer: Buffer, places: IntArray, ignored: IntArray) -> Events:
     """Events whose fields begin at the places (their tags); stats of the ignored keys are left out."""
-    lengths, sizes = buffer.varints(places + 1)
-    starts = places + 1 + sizes
-    ends = starts + lengths.view(np.int64)
     parts = [
-        _decode(buffer, starts[first : first + _CHUNK], ends[first : first + _CHUNK], ignored)
+        _decode(buffer, *_bounds(buffer, places[first : first + _CHUNK]), ignored)
         for first in range(0, len(places), _CHUNK)
     ]
     return _joined(parts)
+
+
+def _bounds(buffer: Buffer, places: IntArray) -> tuple[IntArray, IntArray]:
+    """Where the fields of events begin and end."""
+    first = buffer.octets[places + 1]
+    starts = places + 2
+    ends = starts + first
+    long = np.flatnonzero(first >= 0x80)
+    if len(long):
+        lengths, sizes = buffer.varints(places[long] + 1)
+        starts[long] = places[long] + 1 + sizes
+        ends[long] = starts[long] + lengths.view(np.int64)
+    return starts, ends
 
 
 def _joined(parts: list[Events]) -> Events:
@@ -124,33 +135,49 @@ _NONE = np.empty(0, np.int64)
 
 
 def _decode(buffer: Buffer, starts: IntArray, ends: IntArray, ignored: IntArray) -> Events:
-    """Field by field, all events in step."""
-    count = len(starts)
-    columns = {
-        1: np.zeros(count, np.int64),
-        2: np.full(count, NULL),
-        3: np.zeros(count, np.int64),
-        5: np.full(count, NULL),
-    }
+    """The usual beginning of all events, then field by field, all events in step."""
+    heads = usual_heads(buffer, starts, ends)
+    columns = {1: heads.metadata, 2: heads.offset_ps, 3: heads.duration_ps, 5: np.full(len(starts), NULL)}
+    unusual = np.flatnonzero(~heads.usual)
+    for number, absent in ((1, 0), (2, NULL), (3, 0)):
+        columns[number][unusual] = absent
     stats: list[tuple[IntArray, IntArray, IntArray]] = []
-    fault, rows, at = np.zeros(count, bool), np.arange(count), starts
-    rows = rows[starts < ends]
-    at = at[rows]
+    fault = np.zeros(len(starts), bool)
+    rows = np.flatnonzero(heads.at < ends)
+    at = heads.at[rows]
     while len(rows):
-        step = _step(buffer, at, ends[rows])
-        if not step.whole.all():
-            fault[rows[~step.whole]] = True
-            kept = np.flatnonzero(step.whole)
-            rows, step = rows[kept], step.chosen(kept)
-        for tag in np.flatnonzero(np.bincount(step.tag)).tolist():
-            own = np.flatnonzero(step.tag == tag)
-            if tag & 7 == VARINT and tag >> 3 in columns:
-                columns[tag >> 3][rows[own]] = step.value[own].view(np.int64)
-            elif tag == _STATS:
-                stats.append((rows[own], step.begin[own], step.end[own]))
-        going = np.flatnonzero(step.end < ends[rows])
-        rows, at = rows[going], step.end[going]
+        first = buffer.octets[at + 1]
+        end = at + 2 + first
+        if ((buffer.octets[at] == _STATS) & (first < 0x80) & (end <= ends[rows])).all():
+            stats.append((rows, at + 2, end))
+        else:
+            rows, end = _take_fields(buffer, rows, (at, ends[rows]), (columns, stats, fault))
+        going = np.flatnonzero(end < ends[rows])
+        rows, at = rows[going], end[going]
     return _whole_events(columns, _stats(buffer, stats, ignored, fault), fault)
+
+
+_Collected = tuple[dict[int, IntArray], list[tuple[IntArray, IntArray, IntArray]], BoolArray]
+"""Columns by field number, rows and spans of stats, faulty rows."""
+
+
+def _take_fields(
+    buffer: Buffer, rows: IntArray, span: tuple[IntArray, IntArray], collected: _Collected
+) -> tuple[IntArray, IntArray]:
+    """Takes the next field of each row; returns the rows that have one, and its end."""
+    columns, stats, fault = collected
+    step = _step(buffer, *span)
+    if not step.whole.all():
+        fault[rows[~step.whole]] = True
+        kept = np.flatnonzero(step.whole)
+        rows, step = rows[kept], step.chosen(kept)
+    for tag in np.flatnonzero(np.bincount(step.tag)).tolist():
+        own = np.flatnonzero(step.tag == tag)
+        if tag & 7 == VARINT and tag >> 3 in columns:
+            columns[tag >> 3][rows[own]] = step.value[own].view(np.int64)
+        elif tag == _STATS:
+            stats.append((rows[own], step.begin[own], step.end[own]))
+    return rows, step.end
 
 
 @dataclass(frozen=True)
@@ -197,29 +224,35 @@ def _stats(buffer: Buffer, found: list[tuple[IntArray, IntArray, IntArray]], ign
     dropped[ignored[ignored < 0x80]] = True
     keep = np.flatnonzero((buffer.octets[begin] != _KEY) | ~dropped[buffer.octets[begin + 1]])
     row, begin, end = row[keep], begin[keep], end[keep]
-    order = np.argsort(row, kind="stable")
+    order = np.argsort(row.astype(np.int16), kind="stable")  # a chunk has no more rows; so narrow they sort faster
     row, begin, end = row[order], begin[order], end[order]
-    kind = np.zeros(len(row), np.int64)
-    value, text = np.zeros(len(row), np.uint64), np.zeros(len(row), np.int64)
-    usual = (buffer.octets[begin] == _KEY) & (buffer.octets[begin + 1] < 0x80) & (begin + 2 <= end)
-    key = np.where(usual, buffer.octets[begin + 1], 0).astype(np.int64)
-    begin = np.where(usual, begin + 2, begin)
-    todo = np.flatnonzero(begin < end)
+    found_values = usual_stats(buffer, begin, end)
+    stats = Stats(row, found_values.key, found_values.kind, found_values.value, found_values.begin)
+    if not len(found_values.unusual):
+        return stats
+    _take_unusual(buffer, stats, found_values.unusual, (begin, end), fault)
+    return stats.without(ignored.tolist())
+
+
+def _take_unusual(buffer: Buffer, stats: Stats, todo: IntArray, span: tuple[IntArray, IntArray], fault: Column) -> None:
+    """Some of the stats, field by field, all in step."""
+    begin, end = span
+    for column in (stats.key, stats.kind, stats.value, stats.begin):
+        column[todo] = 0
+    todo = todo[begin[todo] < end[todo]]
     at = begin[todo]
     while len(todo):
         step = _step(buffer, at, end[todo])
-        fault[row[todo[~step.whole]]] = True
+        fault[stats.row[todo[~step.whole]]] = True
         is_key = step.whole & (step.tag == _KEY)
-        key[todo[is_key]] = step.value[is_key].view(np.int64)
+        stats.key[todo[is_key]] = step.value[is_key].view(np.int64)
         own = np.flatnonzero(step.whole & _IS_VALUE[step.tag])
         is_text = (step.tag[own] & 7) == LENGTH
-        kind[todo[own]] = step.tag[own] >> 3
-        value[todo[own]] = np.where(is_text, (step.end - step.begin)[own].astype(np.uint64), step.value[own])
-        text[todo[own]] = step.begin[own]
+        stats.kind[todo[own]] = step.tag[own] >> 3
+        stats.value[todo[own]] = np.where(is_text, (step.end - step.begin)[own].astype(np.uint64), step.value[own])
+        stats.begin[todo[own]] = step.begin[own]
         going = np.flatnonzero(step.whole & (step.end < end[todo]))
         todo, at = todo[going], step.end[going]
-    stats = Stats(row, key, kind, value, text)
-    return stats if usual.all() else stats.without(ignored.tolist())
 
 
 _NO_STATS = (_NONE, _NONE, _NONE)

@@ -155,7 +155,7 @@ _WAIT = re.compile(r"(?:Buffer|Array|Future|Event)\w*::Await$|::BlockHostUntil\w
 _LOADER = re.compile(r"^Iterator(?:GetNext|::)")
 _FRAMEWORK_OP = re.compile(r"^PjitFunction\(|^[^:\s]+:[A-Z]\w*$")
 _RUNTIME = re.compile(
-    r"::|^(?:PJRT_|PjRt|Pjit|Memory(?:Deal|Al)location|DevicePut|ParseArguments|shard_args|trace_to_jaxpr|lower_sharding"
+    r"::|^np\.asarray\(jax|^(?:PJRT_|PjRt|Pjit|Memory(?:Deal|Al)location|DevicePut|ParseArguments|shard_args|trace_to_jaxpr|lower_sharding"
     r"|ExecuteReplicated|batched_|BatchedCopy|cpp_|Wait\b|Handle |AllocateOutput|MakeOutput|ThenExecute|Rendezvous"
     r"|InvokeRendezvous|H2D |D2H |Transfer(?:To|From)|Buffer|RecordUsage|ComputeSemaphore|Resolve constant|Build buffer"
     r"|FunctionRun|SessionRun|RunGraph|Executor|Eager|ThreadpoolListener)"

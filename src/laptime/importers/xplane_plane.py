@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,21 +13,25 @@ from laptime.importers.xplane_hlo import HloModules
 from laptime.importers.xplane_lines import DERIVED, DEVICE, EXECUTOR, HOST_CALL, Place, host_kind, shown_name
 from laptime.importers.xplane_memory import add_memory
 from laptime.importers.xplane_ops import OP_STATS, OpTable, as_references
+from laptime.importers.xplane_runs import CALLS, FUNCTIONS, Runs, Span, Work
 from laptime.importers.xplane_space import Line, Plane
 from laptime.importers.xplane_steps import Markers
+from laptime.importers.xplane_waits import CONSUMER, MARKS, with_waits
 from laptime.importers.xplane_wire import Buffer
 from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray, distinct_codes
 from laptime.model.builder import BASE_KIND_CODE, Op, TraceBuilder
 from laptime.model.tracks import TrackKey
 from laptime.model.vocabulary import NULL
 
-_INTERNAL = ("_p", "_c", "_pt", "_ct", "_r", "_a", "_src")
-"""Stats by which XLA links its own threads, and names the place in its own source."""
+_INTERNAL = ("_p", "_pt", "_ct", "_r", "_a", "_src")
+"""Stats by which XLA links its own threads, and names the place in its own source; of `_c` only waits are told."""
+_RUN_STATS = ("hlo_module", "run_id", "device_ordinal")
 _TEXTS = (*OP_STATS, "memcpy_details", "allocator_name")
 _LATEST_PS = 1 << 61
 """26 days: nothing is later in a line, or longer."""
 _LATEST_NS = 1 << 61
 _COPIED = re.compile(r"\bsize:(\d{1,18})\b")
+_TWICE_NS = 100_000
 _SCOPE, _STEP, _CALL, _WORKLESS = (BASE_KIND_CODE[kind] for kind in ("scope", "step", HOST_CALL, "device_other"))
 _RUNTIME = [BASE_KIND_CODE[kind] for kind in ("host_other", "op", "compile", "sync", HOST_CALL)]
 
@@ -65,7 +69,10 @@ class PlaneReader:
         self._texts = [key for name in _TEXTS if (key := plane.stat_key(name)) >= 0]
         self._ignored = np.array([key for name in _INTERNAL if (key := plane.stat_key(name)) >= 0], np.int64)
         self._tids: dict[str, str] = {}
+        self.runs = Runs()
+        """Executions of programs on XLA:CPU, and their calls."""
         builder.tracks.process_names[plane.name] = plane.name
+        builder.categories.code("")  # the first, which slices have that tell none
 
     def pour_line(self, line: Line, place: Place, markers: Markers) -> None:
         """Adds the events of a line."""
@@ -139,6 +146,11 @@ class PlaneReader:
             has[events.stats.of(key)[0]] = True
         return has
 
+    def _are(self, pattern: re.Pattern[str], events: Events) -> BoolArray:
+        known, place = distinct_codes(events.metadata)
+        kinds = self._plane.event_kinds
+        return np.array([bool(pattern.search(kinds[code].name)) for code in known.tolist()] or [False])[place]
+
     # ---- slices ----
 
     def _add_work(self, rows: _Rows, track: int, works: BoolArray) -> None:
@@ -147,11 +159,21 @@ class PlaneReader:
         op, kind = np.full(len(works), -1, np.int32), np.full(len(works), _WORKLESS, np.int8)
         stack = np.full(len(works), -1, np.int32)
         op[chosen], stack[chosen], kind[chosen] = self._ops.of(rows.events, chosen)
-        self._add(rows, track, kind, _Origins(op, stack))
+        first = self._add(rows, track, kind, _Origins(op, stack))
+        if self._host_is_device:
+            self._add_runs(rows, chosen, first)
+
+    def _add_runs(self, rows: _Rows, chosen: IntArray, first: int) -> None:
+        columns = [rows.events.column(self._plane.stat_key(name))[chosen] for name in _RUN_STATS]
+        work = Work(first + chosen, rows.start[chosen], columns[0], columns[1], self._plane.stat_names)
+        self.runs.add_work(work, columns[2])
 
     def _add_thread(self, rows: _Rows, line: Line, place: Place, markers: Markers) -> None:
         track = self._track(line, place)
         events = rows.events
+        marks, ends = self._are(MARKS, events), self._has(events, CONSUMER)
+        dur, wait_ends = with_waits(rows.start, rows.dur, marks=marks, ends=ends)
+        rows = replace(rows, dur=dur)
         called = self._has(events, "correlation_id")
         works = self._has(events, "hlo_op") & ~called if self._host_is_device else np.zeros(len(events), bool)
         kind = self._host_kinds(events, place.role)
@@ -159,6 +181,8 @@ class PlaneReader:
         key = self._plane.stat_key("step_num")
         marked, numbers = events.stats.of(key) if key >= 0 else (_NO_ROWS, _NO_ROWS)
         kind[marked] = _STEP
+        kind[wait_ends] = BASE_KIND_CODE["host_other"]
+        kind[_told_twice(rows, kind)] = BASE_KIND_CODE["host_other"]
         kind[_inside_runtime(rows.start, rows.dur, kind)] = BASE_KIND_CODE["host_other"]
         whole = (rows.dur[marked] != NULL) & (rows.start[marked] != NULL)
         marked, numbers = marked[whole], numbers[whole]
@@ -168,27 +192,41 @@ class PlaneReader:
             markers.add(track, numbers, rows.start[marked], rows.start[marked] + rows.dur[marked], labels)
         tracks = np.full(len(events), track, np.int32)
         add_memory(events, rows.start, tracks, self._plane, self._builder)
-        if not works.any():
-            self._add(rows, track, kind)
-            return
         own = np.flatnonzero(~works)
-        self._add(_only(rows, own), track, kind[own])
+        threads = rows if len(own) == len(works) else _only(rows, own)
+        first = self._add(threads, track, kind[own])
+        if self._host_is_device:
+            self._add_calls(threads, first)
+        if not works.any():
+            return
         inline = _only(rows, np.flatnonzero(works))
         self._add_work(inline, self._inline_track(line), np.ones(len(inline.events), bool))
+
+    def _add_calls(self, rows: _Rows, first: int) -> None:
+        calls = np.flatnonzero(self._are(CALLS, rows.events) & (rows.start != NULL) & (rows.dur != NULL))
+        functions = np.flatnonzero(self._are(FUNCTIONS, rows.events) & (rows.start != NULL) & (rows.dur != NULL))
+        self.runs.add_calls(first + calls, self._spans(rows, calls), self._spans(rows, functions))
+
+    def _spans(self, rows: _Rows, chosen: IntArray) -> list[Span]:
+        texts = self._builder.names.texts
+        starts, ends = rows.start[chosen], rows.start[chosen] + rows.dur[chosen]
+        names = [FUNCTIONS.sub(r"\1", texts[code]) for code in rows.names[chosen].tolist()]
+        return [Span(*each) for each in zip(starts.tolist(), ends.tolist(), names, strict=True)]
 
     def _host_kinds(self, events: Events, role: str) -> Column:
         known, place = distinct_codes(events.metadata)
         kinds = [host_kind(self._plane.event_kinds[code].name, role) for code in known.tolist()]
         return np.array([BASE_KIND_CODE[kind] for kind in kinds], np.int8)[place]
 
-    def _add(self, rows: _Rows, track: int, kind: Column, origins: _Origins | None = None) -> None:
+    def _add(self, rows: _Rows, track: int, kind: Column, origins: _Origins | None = None) -> int:
+        """Adds slices; the number of the first."""
+        first = self._builder.slices.count
         events, count = rows.events, len(rows.events)
         columns: dict[str, Column] = {
             "track": np.full(count, track, np.int32),
             "start": rows.start,
             "dur": rows.dur,
             "name": rows.names,
-            "category": np.full(count, self._builder.categories.code(""), np.int32),
             "kind": kind,
         }
         correlation = self._plane.stat_key("correlation_id")
@@ -202,10 +240,11 @@ class PlaneReader:
         told = self._told(events, correlation, None if origins is None else origins.op)
         columns["args_start"], columns["args_length"] = self._args.write(told, count)
         self._builder.add_slices(count, columns)
+        return first
 
     def _told(self, events: Events, correlation: int, op: CodeArray | None) -> Stats:
         """Stats that are no column, nor part of the slice's operator."""
-        keep = events.stats.key != correlation
+        keep = ~np.isin(events.stats.key, [correlation, self._plane.stat_key(CONSUMER)])
         if op is not None:
             in_op = np.isin(events.stats.key, self._ops.keys) & (op >= 0)[events.stats.row]
             keep &= ~in_op
@@ -254,6 +293,16 @@ def _only(rows: _Rows, chosen: IntArray) -> _Rows:
     keep = np.zeros(len(rows.events), bool)
     keep[chosen] = True
     return _Rows(rows.events.chosen(keep), rows.start[chosen], rows.dur[chosen], rows.names[chosen])
+
+
+def _told_twice(rows: _Rows, kind: Column) -> IntArray:
+    """Calls that lie directly inside an event of the same name: JAX marks each call of a function two times."""
+    ops = np.flatnonzero((kind == BASE_KIND_CODE["op"]) & (rows.dur != NULL) & (rows.start != NULL))
+    ops = ops[np.lexsort((-rows.dur[ops], rows.start[ops]))]
+    start, name = rows.start[ops], rows.events.metadata[ops]
+    end = start + rows.dur[ops]
+    inside = (name[1:] == name[:-1]) & (end[1:] <= end[:-1]) & (start[1:] - start[:-1] < _TWICE_NS)
+    return np.asarray(ops[1:][inside])
 
 
 def _inside_runtime(start: IntArray, dur: IntArray, kind: Column) -> IntArray:

@@ -7,7 +7,7 @@ and 5 (4 bytes). Nothing here knows a message's meaning.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,7 @@ class Damage(Exception):
         super().__init__(f"byte {place}")
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """One field; `value` of varints and fixed numbers (as unsigned), [start, end) of length-delimited bytes."""
 
     number: int
@@ -45,6 +44,8 @@ class Field:
 
 def varint_at(data: bytes, place: int, end: int) -> tuple[int, int]:
     """Unsigned value, and the place behind it. Raises Damage."""
+    if place < end and data[place] < 0x80:
+        return data[place], place + 1
     value = shift = 0
     for position in range(place, min(end, place + LONGEST_VARINT)):
         byte = data[position]
@@ -102,11 +103,8 @@ class Buffer:
         if (first < 0x80).all():
             return first.astype(np.uint64), np.ones(len(places), np.int64)
         words = self.words[places]
-        stops = ~words & _CONTINUES
-        lowest = stops & (~stops + _ONE)
-        lengths = ((np.bitwise_count(lowest - _ONE) + np.uint8(1)) >> np.uint8(3)).astype(np.int64)
-        values = _joined(words & ((lowest << _ONE) - _ONE))
-        long = np.flatnonzero(stops == 0)
+        values, lengths = first_varints(words)
+        long = np.flatnonzero(lengths == 0)
         if len(long):
             values[long], lengths[long] = self._long(words[long], places[long])
         return values, lengths
@@ -122,14 +120,32 @@ class Buffer:
 _ONE = np.uint64(1)
 _CONTINUES = np.uint64(0x8080808080808080)
 _STEPS = (
-    (np.uint64(0x007F007F007F007F), np.uint64(0x7F007F007F007F00), np.uint64(1)),
-    (np.uint64(0x00003FFF00003FFF), np.uint64(0x3FFF00003FFF0000), np.uint64(2)),
-    (np.uint64(0x000000000FFFFFFF), np.uint64(0x0FFFFFFF00000000), np.uint64(4)),
+    (np.uint64(0x7F007F007F007F00), np.uint64(1)),
+    (np.uint64(0x3FFF00003FFF0000), np.uint64(2)),
+    (np.uint64(0x0FFFFFFF00000000), np.uint64(4)),
 )
+
+
+def first_varints(words: Column) -> tuple[Column, IntArray]:
+    """Unsigned values of the varints in the low bytes of words, and their lengths; 0: longer than the word."""
+    stops = ~words
+    stops &= _CONTINUES
+    below = stops - _ONE  # ones up to the lowest stop, if there is one
+    lengths = np.bitwise_count(below & ~stops)
+    lengths += np.uint8(1)
+    lengths >>= np.uint8(3)
+    below ^= stops
+    below &= words
+    lengths[stops == 0] = 0
+    return _joined(below), lengths.astype(np.int64)
 
 
 def _joined(words: Column) -> Column:
     """The seven low bits of each byte, without the gaps between them."""
-    for low, high, gap in _STEPS:
-        words = (words & low) | ((words & high) >> gap)
+    words = words & ~_CONTINUES
+    for high, gap in _STEPS:
+        upper = words & high
+        words ^= upper
+        upper >>= gap
+        words |= upper
     return words

@@ -13,6 +13,28 @@ CodeArray: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
+def repeated(value: Column, count: int) -> Column:
+    """A column that holds one value everywhere, without the memory; it cannot be written to."""
+    return np.broadcast_to(value, count)
+
+
+def is_repeated(column: Column) -> bool:
+    """Whether a column is one of `repeated`."""
+    return column.strides == (0,) and len(column) > 0
+
+
+def chosen_rows(column: Column, rows: Column) -> Column:
+    """`column[rows]` for numbers of rows, which leaves one of `repeated` what it is."""
+    return repeated(column[:1], len(rows)) if is_repeated(column) else column[rows]
+
+
+def codes_in(column: Column, codes: list[int]) -> BoolArray:
+    """Which values of a column of small non-negative integers are among the codes: np.isin, faster."""
+    wanted = np.zeros(256, bool)
+    wanted[codes] = True
+    return np.asarray(wanted[column])
+
+
 def distinct_codes(codes: Column) -> tuple[IntArray, IntArray]:
     """Distinct integers in order and the place of each value among them: np.unique, faster where the range is small."""
     if not len(codes):
@@ -24,8 +46,17 @@ def distinct_codes(codes: Column) -> tuple[IntArray, IntArray]:
     present = np.zeros(most - least + 1, bool)
     present[codes - least] = True
     values = np.flatnonzero(present)
+    if len(values) == len(present):
+        return values + least, (codes - least).astype(np.int64)
     place_of = np.cumsum(present) - 1
     return values + least, place_of[codes - least]
+
+
+def stable_order(codes: Column) -> IntArray:
+    """Rows by integer, equal ones as they come: np.argsort, faster where all are small."""
+    if len(codes) and codes.min() >= 0 and codes.max() <= np.iinfo(np.uint16).max:
+        codes = codes.astype(np.uint16)  # sorted by digits, not by comparing
+    return np.argsort(codes, kind="stable")
 
 
 def distinct_rows(keys: list[Column]) -> tuple[IntArray, IntArray]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from laptime.model import nesting
-from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray, distinct_codes
+from laptime.model.arrays import BoolArray, CodeArray, Column, IntArray, chosen_rows, codes_in, distinct_codes
 from laptime.model.builder import BASE_KIND_CODE, BASE_KINDS, TraceBuilder, Warnings
 from laptime.model.classify import CALL, kind_of
+from laptime.model.lanes import nested_lanes, stream_lanes
 from laptime.model.pairing import Pairs, pair_by_id, pair_nested
 from laptime.model.vocabulary import DEVICE_WORK, KIND_CODE, NULL
 
@@ -32,12 +34,12 @@ class Assembled:
     origin_ns: int
     """Time 0 on the source's clock."""
 
-    @property
+    @cached_property
     def on_stream(self) -> BoolArray:
         """Rows that lie on a device stream."""
         return np.asarray((self.track_kind == "stream")[self.columns["track"]])
 
-    @property
+    @cached_property
     def on_thread(self) -> BoolArray:
         """Rows that lie on a host thread."""
         return np.asarray((self.track_kind == "thread")[self.columns["track"]])
@@ -46,7 +48,14 @@ class Assembled:
     def device_work(self) -> BoolArray:
         """Rows that are work of a device."""
         codes = [KIND_CODE[kind] for kind in DEVICE_WORK]
-        return self.on_stream & np.isin(self.columns["kind"], codes)
+        return self.on_stream & codes_in(self.columns["kind"], codes)
+
+    @cached_property
+    def levels(self) -> list[IntArray]:
+        """Rows of each depth, in order."""
+        narrow = self.depth.astype(np.int16) if int(self.depth.max(initial=0)) < 1 << 15 else self.depth  # sorts faster
+        order = np.argsort(narrow, kind="stable")
+        return np.split(order, np.searchsorted(narrow[order], np.arange(1, int(self.depth.max(initial=0)) + 1)))
 
     def added(self, numbers: IntArray) -> IntArray:
         """Rows of slices by their number in order of adding; -1 for those that were dropped, and for -1."""
@@ -78,26 +87,51 @@ def assemble(builder: TraceBuilder) -> Assembled:
     columns["kind"] = _kinds(columns, builder)
     track_order = builder.tracks.in_order()
     columns["track"] = _renumbered(columns["track"], track_order)
-    order = np.lexsort((-np.maximum(columns["dur"], 0), columns["start"], columns["track"]))
-    for name in columns:
-        columns[name] = columns[name][order]
+    order = order_of(columns["track"], columns["start"], columns["dur"])
+    if order is not None:
+        for name in columns:
+            columns[name] = chosen_rows(columns[name], order)
     del order
     kinds = np.array([builder.tracks.keys[code].kind for code in track_order] or ["thread"])
     columns = _without_duplicates(columns, (kinds == "stream")[columns["track"]], builder)
     return _nested(columns, track_order, kinds, origin)
 
 
+def order_of(track: CodeArray, start: IntArray, dur: IntArray) -> IntArray | None:
+    """Rows in order of track, start, longest first, then as they came; None where they are in order as they are.
+
+    Many sources write track by track and each of them in order.
+    """
+    if _is_ordered(track, start, dur):
+        return None
+    if np.count_nonzero(track[1:] != track[:-1]) * _LEAST_RUN < len(track):
+        order = np.argsort(track, kind="stable")
+        if _is_ordered(track[order], start[order], dur[order]):
+            return order
+    return np.lexsort((-np.maximum(dur, 0), start, track))
+
+
+_LEAST_RUN = 100
+"""Rows of one track after another, on average, from which on they may well be in order inside each track."""
+
+
+def _is_ordered(track: CodeArray, start: IntArray, dur: IntArray) -> bool:
+    steps = np.flatnonzero(start[1:] <= start[:-1])
+    steps = steps[track[steps + 1] <= track[steps]]
+    if np.any(track[1:] < track[:-1]) or np.any(start[steps + 1] < start[steps]):
+        return False
+    return not np.any(np.maximum(dur[steps + 1], 0) > np.maximum(dur[steps], 0))
+
+
 def _nested(columns: dict[str, Column], track_order: list[int], kinds: Column, origin: int) -> Assembled:
     track, start = columns["track"], columns["start"]
     end = np.where(columns["dur"] == NULL, start, start + columns["dur"]).astype(np.int64)
+    found = nesting.nesting_of(track, start, end)
     laned = np.isin(kinds, ["stream", "async", "sync"])[track]
-    deep, flat = np.flatnonzero(~laned), np.flatnonzero(laned)
-    own = nesting.containing_parents(track[deep], start[deep], end[deep])
-    parent, lane = np.full(len(track), -1, np.int64), np.zeros(len(track), np.int32)
-    parent[deep] = np.where(own >= 0, deep[own], -1) if len(deep) else own
-    depth = nesting.depths(parent)
-    lane[deep] = nesting.nested_lanes(start[deep], end[deep], own, track[deep])
-    lane[flat] = nesting.stream_lanes(start[flat], end[flat], track[flat])
+    on_lanes = laned[found.crossing]
+    nested = nested_lanes(track, start, end, replace(found, crossing=found.crossing[~on_lanes]))
+    lane = np.where(laned, stream_lanes(track, start, end, replace(found, crossing=found.crossing[on_lanes])), nested)
+    parent, depth = np.where(laned, -1, found.parents), np.where(laned, np.int32(0), found.depth)
     return Assembled(columns, end, parent, depth, lane, track_order, kinds, origin)
 
 
@@ -185,7 +219,7 @@ def _renumbered(track: Column, track_order: list[int]) -> CodeArray:
 
 def _without_duplicates(columns: dict[str, Column], on_device: BoolArray, builder: TraceBuilder) -> dict[str, Column]:
     """Device slices recorded twice: same track, name, start, duration > 0, correlation and external id."""
-    rows = np.flatnonzero(on_device & (columns["dur"] > 0))
+    rows = _alike(columns, np.flatnonzero(on_device & (columns["dur"] > 0)))
     keys = [columns[name][rows] for name in ("correlation", "external_id", "name", "dur", "start", "track")]
     order = np.lexsort([rows, *keys])
     same = np.ones(max(len(rows) - 1, 0), bool)
@@ -200,3 +234,15 @@ def _without_duplicates(columns: dict[str, Column], on_device: BoolArray, builde
     keep = np.ones(len(on_device), bool)
     keep[repeated] = False
     return {name: column[keep] for name, column in columns.items()}
+
+
+def _alike(columns: dict[str, Column], rows: IntArray) -> IntArray:
+    """Those of the rows, which are in order, that agree with a neighbour in track, start and duration."""
+    same = np.ones(max(len(rows) - 1, 0), bool)
+    for name in ("start", "dur", "track"):
+        ordered = columns[name][rows]
+        same &= ordered[1:] == ordered[:-1]
+    alike = np.zeros(len(rows), bool)
+    alike[1:] |= same
+    alike[:-1] |= same
+    return rows[alike]

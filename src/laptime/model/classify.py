@@ -30,6 +30,8 @@ _GENERIC_STEP = re.compile(r"^(?:train(?:ing)?[ _])?(?:step|iteration|iter)[ _:#
 
 _LOADER = re.compile(r"^enumerate\(DataLoader\)#")
 _DATA_WORDS = frozenset({"data", "load", "loader", "dataloader", "fetch", "batch", "input", "next"})
+_OF_BATCHES = re.compile(r"(?i)batch(?:ed)?[_ ]?(?:norm|mat_?mul)")
+"""Functions that are named for batches and load none."""
 _WORD = re.compile(r"[A-Za-z]+")
 _OPTIMIZER_RANGE = re.compile(r"^Optimizer\.(?:step|zero_grad)#")
 _RECORDED_RANGE = re.compile(r"^(?:module|function): ")
@@ -111,7 +113,7 @@ def is_profiler_step(name: str) -> bool:
 def _names_data(name: str) -> bool:
     if _COLLECTIVE.search(name):
         return False
-    return any(word.lower() in _DATA_WORDS for word in _WORD.findall(name))
+    return any(word.lower() in _DATA_WORDS for word in _WORD.findall(_OF_BATCHES.sub("", name)))
 
 
 _BACKWARD_NODE = re.compile(r"^autograd::engine::evaluate_function: |Backward\d*$")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
-from laptime.model.arrays import Column, IntArray
+from laptime.model.arrays import CodeArray, Column, IntArray, distinct_rows
+from laptime.model.arrow import coded, nullable
 from laptime.model.assembly import Assembled
 from laptime.model.builder import TraceBuilder
+from laptime.model.schema import SCHEMAS
 from laptime.model.tracks import TrackKey
 from laptime.model.vocabulary import NULL
 
@@ -34,11 +37,11 @@ def device_label(device_type: int, device_id: int) -> str:
 
 def add_memory_counters(builder: TraceBuilder, events: dict[str, Column]) -> None:
     """Adds the recorder's own totals as counters, one track per device and total."""
-    pairs = np.stack([events["device_type"], events["device_id"]])
-    distinct, place = np.unique(pairs, axis=1, return_inverse=True)
-    for code, (device_type, device_id) in enumerate(distinct.T.tolist()):
+    types, ids = events["device_type"], events["device_id"]
+    first, place = distinct_rows([types, ids])
+    for code, (device_type, device_id) in enumerate(zip(types[first].tolist(), ids[first].tolist(), strict=True)):
         for column, title in (("total_allocated", "allocated"), ("total_reserved", "reserved")):
-            rows = np.flatnonzero((place.reshape(-1) == code) & (events[column] != NULL))
+            rows = np.flatnonzero((place == code) & (events[column] != NULL))
             if not len(rows) or not events[column][rows].any():
                 continue
             name = f"{title} bytes of {device_label(device_type, device_id)}"
@@ -80,52 +83,42 @@ def pair_allocations(events: dict[str, Column]) -> Allocations:
     )
 
 
-def allocations_table(events: dict[str, Column], slices: Assembled, names: list[str]) -> dict[str, list[object]]:
-    """Columns of the `allocations` table; the slices that allocated and freed are the innermost ones at the time."""
+def allocations_table(events: dict[str, Column], slices: Assembled, names: list[str]) -> pa.Table:
+    """The `allocations` table; the slices that allocated and freed are the innermost ones at the time."""
+    schema = SCHEMAS["allocations"]
+    if not len(events["ts"]):
+        return schema.empty_table()
     pairs = pair_allocations(events)
-    owner = slices.nest.innermost_at(events["track"], events["ts"]) if len(events["ts"]) else np.empty(0, np.int64)
-    table: dict[str, list[object]] = {key: [] for key in _COLUMNS}
-    for born, freed in zip(pairs.born.tolist(), pairs.freed.tolist(), strict=True):
-        event = born if born >= 0 else freed
-        slice_id = int(owner[born]) if born >= 0 else -1
-        freeing = int(owner[freed]) if freed >= 0 else -1
-        row: dict[str, object] = {
-            "device": device_label(int(events["device_type"][event]), int(events["device_id"][event])),
-            "pool": None,
-            "stream": None,
-            "address": int(events["address"][event]),
-            "size_bytes": abs(int(events["bytes"][event])),
-            "start_ns": int(events["ts"][born]) if born >= 0 else None,
-            "end_ns": int(events["ts"][freed]) if freed >= 0 else None,
-            "slice_id": slice_id if slice_id >= 0 else None,
-            "free_slice_id": freeing if freeing >= 0 else None,
-            "name": _owner_name(int(events["name"][event]), slice_id, slices, names),
-            "op_id": None,
-            "layout": None,
-        }
-        for key, value in row.items():
-            table[key].append(value)
-    return table
+    born, freed = pairs.born, pairs.freed
+    event = np.where(born >= 0, born, freed)
+    owner = np.append(slices.nest.innermost_at(events["track"], events["ts"]), -1)  # -1: the last, which is none
+    times = np.append(events["ts"], NULL)
+    columns = {
+        "device": _devices(events, event),
+        "address": pa.array(events["address"][event]),
+        "size_bytes": pa.array(np.abs(events["bytes"][event])),
+        "start_ns": nullable(times[born], pa.int64()),
+        "end_ns": nullable(times[freed], pa.int64()),
+        "slice_id": nullable(owner[born], pa.int64(), -1),
+        "free_slice_id": nullable(owner[freed], pa.int64(), -1),
+        "name": coded(_owner_names(events["name"][event], owner[born], slices), names),
+    }
+    arrays = [
+        columns[field.name].cast(field.type) if field.name in columns else pa.nulls(len(event), field.type)
+        for field in schema
+    ]
+    return pa.table(arrays, schema=schema)
 
 
-def _owner_name(told: int, slice_id: int, slices: Assembled, names: list[str]) -> str | None:
-    """Name that the source gives a block, else that of the slice which allocated it."""
-    if told >= 0:
-        return names[told]
-    return names[slices.columns["name"][slice_id]] if slice_id >= 0 else None
+def _devices(events: dict[str, Column], rows: IntArray) -> pa.DictionaryArray:
+    """Label of each row's device."""
+    types, ids = events["device_type"][rows], events["device_id"][rows]
+    first, place = distinct_rows([types, ids])
+    labels = [device_label(*pair) for pair in zip(types[first].tolist(), ids[first].tolist(), strict=True)]
+    return coded(place, labels)
 
 
-_COLUMNS = (
-    "device",
-    "pool",
-    "stream",
-    "address",
-    "size_bytes",
-    "start_ns",
-    "end_ns",
-    "slice_id",
-    "free_slice_id",
-    "name",
-    "op_id",
-    "layout",
-)
+def _owner_names(told: CodeArray, slice_ids: IntArray, slices: Assembled) -> IntArray:
+    """Name that the source gives each block, else that of the slice which allocated it; -1: none."""
+    codes = np.append(slices.columns["name"], -1)[slice_ids]
+    return np.where(told >= 0, told, codes)

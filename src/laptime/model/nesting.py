@@ -1,20 +1,31 @@
-"""Which slice contains which: parents, depths and lanes of sorted slices, without a loop per slice.
+"""Which slice contains which: parents and depths of sorted slices, without a loop per slice.
 
 All functions take columns of slices sorted by (track, start, longest first); a row is a slice.
 """
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
-from laptime.model.arrays import BoolArray, CodeArray, IntArray
+from laptime.model.arrays import CodeArray, Column, IntArray
+
+_LEVELS = 24
+"""Depth from which on pointers are followed: going through the slices once for each level costs more there."""
+_LATEST = float(1 << 61)
 
 
-def track_bounds(track: CodeArray) -> IntArray:
+@dataclass(frozen=True)
+class Nesting:
+    """Parents (-1: none) and depths of slices; rows that end after the innermost slice that is open when they start."""
+
+    parents: IntArray
+    depth: CodeArray
+    crossing: IntArray
+
+
+def track_bounds(track: Column) -> IntArray:
     """First row of each run of equal track ids, and the row count at the end; run k is `bounds[k]:bounds[k + 1]`."""
     changes = np.flatnonzero(track[1:] != track[:-1]) + 1
     return np.concatenate([[0], changes, [len(track)]]).astype(np.int64) if len(track) else np.zeros(1, np.int64)
@@ -22,6 +33,113 @@ def track_bounds(track: CodeArray) -> IntArray:
 
 def containing_parents(track: CodeArray, start: IntArray, end: IntArray) -> IntArray:
     """Row of the nearest earlier slice of the track that ends no sooner, hence contains the slice; -1 where none does.
+
+    Slices without duration contain nothing.
+    """
+    return nesting_of(track, start, end).parents
+
+
+def nesting_of(track: CodeArray, start: IntArray, end: IntArray) -> Nesting:
+    """Parents as of `containing_parents`, depths, and what crosses."""
+    lasting = np.flatnonzero(end > start)
+    nesting = _Nester(track, start, end).nesting(lasting)
+    if len(lasting) < len(track):
+        _place_empty(np.flatnonzero(end <= start), lasting, nesting, (track, end))
+    return nesting
+
+
+class _Nester:
+    """Nesting level by level: what ends after all before it has no parent, and holds what follows up to the next such.
+
+    Tracks are laid one after the other in time, and so is what crosses, moved apart with all it contains. Then one
+    running maximum finds the outermost of all slices that are left.
+    """
+
+    def __init__(self, track: CodeArray, start: IntArray, end: IntArray) -> None:
+        count = len(track)
+        self._parents = np.full(count, -1, np.int64)
+        self._depth = np.zeros(count, np.int32)
+        self._crossing: list[IntArray] = [_NO_ROWS]
+        self._track = track
+        moved = _moves(track, start, end)
+        self._has_room = moved is not None
+        self._start = start.copy() if moved is None else start + moved
+        self._end = end if moved is None else end + moved
+
+    def nesting(self, rows: IntArray) -> Nesting:
+        """Of the rows, which have a duration."""
+        owner, end, level = np.full(len(rows), -1, np.int64), self._end[rows], 0
+        while len(rows) and level < _LEVELS and self._has_room:
+            rows, owner, end = self._outermost(rows, owner, end, level=level)
+            level += 1
+        if len(rows):
+            self._follow_pointers(rows, owner, end, level=level)
+        return Nesting(self._parents, self._depth, np.sort(np.concatenate(self._crossing)))
+
+    def _outermost(
+        self, rows: IntArray, owner: IntArray, end: IntArray, *, level: int
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Settles the outermost of the rows; returns the others, what contains them, their ends."""
+        is_outer = np.ones(len(rows), bool)
+        np.greater(end[1:], np.maximum.accumulate(end)[:-1], out=is_outer[1:])
+        place, inner = np.flatnonzero(is_outer), np.flatnonzero(~is_outer)
+        outer = rows[place]
+        self._parents[outer] = owner[place]
+        self._depth[outer] = level
+        held = np.diff(place, append=len(rows)) - 1
+        overlap = end[place[:-1]] - self._start[outer[1:]]
+        rows, owner, end = rows[inner], np.repeat(outer, held), end[inner]
+        if overlap.max(initial=0) > 0:
+            self._crossing.append(outer[1:][overlap > 0])
+            apart = np.repeat(np.cumsum(np.concatenate([[0], np.maximum(overlap, 0)])), held)
+            end += apart
+            self._start[rows] += apart
+        return rows, owner, end
+
+    def _follow_pointers(self, rows: IntArray, owner: IntArray, end: IntArray, *, level: int) -> None:
+        """Settles rows of great depth, or all of them."""
+        start = self._start[rows]
+        segment: Column = owner if level else self._track[rows]
+        pointer = followed_parents(segment, end)
+        opened = open_at_start(start, end, pointer, segment)
+        self._crossing.append(rows[(opened >= 0) & (opened != pointer)])
+        self._parents[rows] = np.where(pointer >= 0, rows[pointer], owner)
+        self._depth[rows] = depths(pointer) + level
+
+
+_NO_ROWS = np.empty(0, np.int64)
+
+
+def _moves(track: CodeArray, start: IntArray, end: IntArray) -> IntArray | None:
+    """By how much to move each slice so that no track begins before the one before it ends; None: no room for it."""
+    if not len(track):
+        return np.zeros(0, np.int64)
+    bounds = track_bounds(track)
+    first, last = start[bounds[:-1]], np.maximum.reduceat(end, bounds[:-1])
+    extents = last.astype(np.float64) - first
+    if extents.sum() + (end - start).sum(dtype=np.float64) > _LATEST:
+        return None
+    moves = np.concatenate([[0], np.cumsum(last - first)[:-1]]) - first
+    return np.repeat(moves, np.diff(bounds))
+
+
+def _place_empty(rows: IntArray, lasting: IntArray, nesting: Nesting, columns: tuple[CodeArray, IntArray]) -> None:
+    """Parents and depths of slices without duration."""
+    track, end = columns
+    place = np.searchsorted(lasting, rows) - 1
+    around = np.where(place >= 0, lasting[np.maximum(place, 0)] if len(lasting) else -1, -1)
+    around[(around >= 0) & (track[around] != track[rows])] = -1
+    pending = np.flatnonzero(around >= 0)
+    while len(pending):
+        pending = pending[end[around[pending]] < end[rows[pending]]]
+        around[pending] = nesting.parents[around[pending]]
+        pending = pending[around[pending] >= 0]
+    nesting.parents[rows] = around
+    nesting.depth[rows] = np.where(around >= 0, nesting.depth[around] + 1, 0)
+
+
+def followed_parents(track: Column, end: IntArray) -> IntArray:
+    """Row of the nearest earlier slice of the track that ends no sooner; -1 where none does.
 
     Pointer jumping: all rows between a row and its pointer end before the row does. A pointer whose target ends too
     soon may therefore be replaced by the target's pointer, which doubles the distance each round.
@@ -33,15 +151,10 @@ def containing_parents(track: CodeArray, start: IntArray, end: IntArray) -> IntA
         pending = pending[end[pointer[pending]] < end[pending]]
         pointer[pending] = pointer[pointer[pending]]
         pending = pending[pointer[pending] >= 0]
-    empty = end == start
-    pending = np.flatnonzero((pointer >= 0) & empty[pointer])  # slices without duration hold nothing
-    while len(pending):
-        pointer[pending] = pointer[pointer[pending]]
-        pending = pending[(pointer[pending] >= 0) & empty[pointer[pending]]]
     return pointer
 
 
-def open_at_start(start: IntArray, end: IntArray, parents: IntArray, track: CodeArray) -> IntArray:
+def open_at_start(start: IntArray, end: IntArray, parents: IntArray, track: Column) -> IntArray:
     """Row of the nearest earlier slice of the track that is still open when the slice starts; -1 where none is."""
     pointer = np.arange(-1, len(track) - 1, dtype=np.int64)
     pointer[track_bounds(track)[:-1]] = -1
@@ -64,90 +177,6 @@ def depths(parents: IntArray) -> CodeArray:
         pointer[pending] = pointer[target]
         pending = pending[pointer[pending] >= 0]
     return depth
-
-
-def nested_lanes(start: IntArray, end: IntArray, parents: IntArray, track: CodeArray) -> CodeArray:
-    """Lane of each host slice: 0 unless it crosses an open slice; then the first other where it nests or follows."""
-    lane = np.zeros(len(track), np.int32)
-    opened = open_at_start(start, end, parents, track)
-    crosses = (opened >= 0) & (opened != parents) & (end > start)
-    crossing = np.flatnonzero(_with_descendants(crosses, parents)) if crosses.any() else np.empty(0, np.int64)
-    for rows in np.split(crossing, np.flatnonzero(np.diff(track[crossing])) + 1):
-        lane[rows] = 1 + np.array(_first_fitting_lanes(start[rows].tolist(), end[rows].tolist()), np.int32)
-    return lane
-
-
-def _with_descendants(chosen: BoolArray, parents: IntArray) -> BoolArray:
-    """The chosen slices and all they contain, which move with them."""
-    inside = chosen.copy()
-    pointer = parents.copy()
-    pending = np.flatnonzero(pointer >= 0)
-    while len(pending):
-        inside[pending] |= inside[pointer[pending]]
-        pointer[pending] = pointer[pointer[pending]]
-        pending = pending[pointer[pending] >= 0]
-    return inside
-
-
-def _first_fitting_lanes(starts: list[int], ends: list[int]) -> list[int]:
-    open_ends: list[list[int]] = []  # per lane, the ends of its open slices, innermost last
-    chosen = []
-    for start, end in zip(starts, ends, strict=True):
-        lane = next((k for k, stack in enumerate(open_ends) if _fits(stack, start, end)), len(open_ends))
-        if lane == len(open_ends):
-            open_ends.append([])
-        open_ends[lane].append(end)
-        chosen.append(lane)
-    return chosen
-
-
-def _fits(stack: list[int], start: int, end: int) -> bool:
-    """Whether a slice nests in or follows what is open; closes what has ended."""
-    while stack and stack[-1] <= start:
-        stack.pop()
-    return not stack or stack[-1] >= end
-
-
-def stream_lanes(start: IntArray, end: IntArray, track: CodeArray) -> CodeArray:
-    """Lane of each slice of a queue: slices of one lane never overlap; a lane is reused as soon as it is free.
-
-    Where slices only nest, the lane is the number of slices around. Only spans in which some cross are gone through.
-    """
-    lane = np.zeros(len(track), np.int32)
-    for first, last in itertools.pairwise(track_bounds(track)):
-        own_start, own_end = start[first:last], end[first:last]
-        latest_end = np.maximum.accumulate(own_end)
-        overlaps = own_start[1:] < latest_end[:-1]
-        if overlaps.any():
-            span = np.cumsum(np.concatenate([[0], ~overlaps]))
-            lane[first:last] = _overlapping_lanes(own_start, own_end, span)
-    return lane
-
-
-def _overlapping_lanes(start: IntArray, end: IntArray, span: IntArray) -> CodeArray:
-    """Lanes of one track, cut into spans between which nothing is open."""
-    one_track = np.zeros(len(start), np.int32)
-    opened = open_at_start(start, end, containing_parents(one_track, start, end), one_track)
-    lane = depths(opened)
-    crosses = (opened >= 0) & (end > end[opened])
-    crossing = np.zeros(int(span[-1]) + 1, bool)
-    crossing[span[crosses]] = True
-    rows = np.flatnonzero(crossing[span])
-    lane[rows] = _free_lanes(start[rows].tolist(), end[rows].tolist())
-    return lane
-
-
-def _free_lanes(starts: list[int], ends: list[int]) -> list[int]:
-    busy: list[tuple[int, int]] = []  # (end, lane)
-    free: list[int] = []
-    chosen = []
-    for start, end in zip(starts, ends, strict=True):
-        while busy and busy[0][0] <= start:
-            heapq.heappush(free, heapq.heappop(busy)[1])
-        lane = heapq.heappop(free) if free else len(busy)
-        heapq.heappush(busy, (end, lane))
-        chosen.append(lane)
-    return chosen
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from laptime.model.arrays import BoolArray, CodeArray, IntArray, distinct_rows
+from laptime.model.arrays import BoolArray, CodeArray, IntArray, codes_in, distinct_codes, distinct_rows
 from laptime.model.assembly import Assembled
 from laptime.model.builder import TraceBuilder
 from laptime.model.vocabulary import KIND_CODE, KINDS
@@ -68,7 +67,7 @@ class _FrameNodes:
 
 def _frame_nodes(slices: Assembled, names: list[str]) -> _FrameNodes:
     columns = slices.columns
-    is_frame = np.isin(columns["kind"], [KIND_CODE["python"], KIND_CODE["compile"]])
+    is_frame = codes_in(columns["kind"], [KIND_CODE["python"], KIND_CODE["compile"]])
     is_range = np.array([name.startswith(_MODULE_RANGE) for name in names] or [False], bool)
     is_frame |= (columns["kind"] == KIND_CODE["scope"]) & is_range[columns["name"]]
     is_frame &= slices.on_thread
@@ -79,10 +78,7 @@ def _frame_nodes(slices: Assembled, names: list[str]) -> _FrameNodes:
         empty = np.empty(0, np.int64)
         return _FrameNodes(empty, empty, of_slice)
     count = 0
-    order = np.argsort(slices.depth, kind="stable")
-    bounds = np.searchsorted(slices.depth[order], np.arange(int(slices.depth.max()) + 2))
-    for first, last in itertools.pairwise(bounds):
-        rows = order[first:last]
+    for rows in slices.levels:
         parent = slices.parent[rows]
         outer = np.where(parent >= 0, of_slice[parent], -1)
         of_slice[rows] = outer
@@ -90,7 +86,7 @@ def _frame_nodes(slices: Assembled, names: list[str]) -> _FrameNodes:
         if not frames.any():
             continue
         key = (outer[frames] + 1) * len(names) + columns["name"][rows[frames]]
-        distinct, place = np.unique(key, return_inverse=True)
+        distinct, place = distinct_codes(key)
         of_slice[rows[frames]] = count + place
         parents.append(distinct // len(names) - 1)
         node_names.append(distinct % len(names))
@@ -102,12 +98,12 @@ def _stacks(
     slices: Assembled, builder: TraceBuilder, nodes: _FrameNodes, names: list[str]
 ) -> tuple[CodeArray, dict[str, list[object]]]:
     kinds = slices.columns["kind"]
-    wanted = slices.on_thread & ~np.isin(kinds, [KIND_CODE["python"], KIND_CODE["step"]])
+    wanted = slices.on_thread & ~codes_in(kinds, [KIND_CODE["python"], KIND_CODE["step"]])
     stack_of_slice = np.full(len(kinds), -1, np.int32)
     table: dict[str, list[object]] = {"stack_id": [], "depth": [], "function": [], "file": [], "line": []}
     has_frames = np.append(_has_frames(nodes, names), False)  # the last place: no node
     from_frames = np.flatnonzero(wanted & has_frames[nodes.of_slice] & (slices.columns["call_stack"] < 0))
-    used, place = np.unique(nodes.of_slice[from_frames], return_inverse=True)
+    used, place = distinct_codes(nodes.of_slice[from_frames])
     stack_of_slice[from_frames] = place
     for stack_id, node in enumerate(used.tolist()):
         frames: list[str] = []
@@ -117,7 +113,7 @@ def _stacks(
         _add_stack(table, stack_id, [frame for frame in frames if not frame.startswith((_MODULE, _MODULE_RANGE))])
     texts = builder.texts["call_stack"].texts
     from_text = np.flatnonzero(slices.columns["call_stack"] >= 0)
-    used, place = np.unique(slices.columns["call_stack"][from_text], return_inverse=True)
+    used, place = distinct_codes(slices.columns["call_stack"][from_text])
     base = int(stack_of_slice.max(initial=-1)) + 1
     stack_of_slice[from_text] = base + place
     for stack_id, code in enumerate(used.tolist(), start=base):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from laptime.model.arrays import Column, IntArray
+from laptime.model.arrays import Column, IntArray, stable_order
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def pair_nested(points: dict[str, Column], *, empty_name: int) -> Pairs:
 
     End events need not repeat the category, so the place pairs them, not the track.
     """
-    order = np.lexsort((points["order"], points["start"], points["place"]))
+    order = _by_place_and_time(points)
     simple, order = _split(points, order, empty_name)
     matcher = _Matcher(last_ns=_latest(points))
     rows = zip(
@@ -50,6 +50,16 @@ def pair_nested(points: dict[str, Column], *, empty_name: int) -> Pairs:
     return _together(simple, points["start"], matcher.result())
 
 
+def _by_place_and_time(points: dict[str, Column]) -> IntArray:
+    """Rows by place, time and order; recorders mostly write the events of a thread as time goes."""
+    order = stable_order(points["place"])
+    keys = [points[name][order] for name in ("place", "start", "order")]
+    same_place, (earlier, as_written) = keys[0][1:] == keys[0][:-1], (np.diff(key) for key in keys[1:])
+    if np.all(~same_place | (earlier > 0) | ((earlier == 0) & (as_written > 0))):
+        return order
+    return np.lexsort((points["order"], points["start"], points["place"]))
+
+
 def _split(points: dict[str, Column], order: IntArray, empty_name: int) -> tuple[IntArray, IntArray]:
     """Pairs of begin and end rows on all places where everything nests and agrees; and the rows of the other places.
 
@@ -63,7 +73,8 @@ def _split(points: dict[str, Column], order: IntArray, empty_name: int) -> tuple
     height = np.cumsum(np.where(is_end, -1, 1))
     height -= np.concatenate([[0], height[starts[1:] - 1]])[run]
     depth = height + is_end
-    by_depth = np.lexsort((np.arange(len(order)), depth, run))
+    least = int(depth.min())
+    by_depth = stable_order(run * (int(depth.max()) - least + 1) + depth - least)
     begins, ends = by_depth[::2], by_depth[1::2]
     odd = np.zeros(len(starts), bool)
     odd[run[height < 0]] = True

@@ -11,25 +11,29 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
-from laptime.model.arrays import CodeArray, Column, IntArray
+from laptime.model.arrays import CodeArray, Column, IntArray, distinct_codes, repeated
 
 
 class Rows:
-    """Rows of named numpy columns with fixed types; a column left out of a block is filled with its default."""
+    """Rows of named numpy columns with fixed types; a column left out of a block is filled with its default.
+
+    A column that no block has is one value repeated, which cannot be written to and takes no memory.
+    """
 
     def __init__(self, columns: Mapping[str, tuple[type[np.generic], int]]) -> None:
         self._columns = dict(columns)
-        self._parts: dict[str, list[Column]] = {name: [] for name in columns}
+        self._parts: dict[str, list[Column | None]] = {name: [] for name in columns}
+        self._counts: list[int] = []
         self.count = 0
 
     def append(self, count: int, values: Mapping[str, Column]) -> None:
         """Adds `count` rows."""
         if not count:
             return
-        for name, (dtype, default) in self._columns.items():
+        for name, (dtype, _) in self._columns.items():
             given = values.get(name)
-            part = np.full(count, default, dtype) if given is None else given.astype(dtype, copy=False)
-            self._parts[name].append(part)
+            self._parts[name].append(None if given is None else given.astype(dtype, copy=False))
+        self._counts.append(count)
         self.count += count
 
     def has(self, name: str) -> bool:
@@ -38,12 +42,23 @@ class Rows:
 
     def take(self, name: str) -> Column:
         """The whole column; the rows give it away, so that it exists only once."""
-        parts = self._parts.pop(name)
-        return np.concatenate(parts) if parts else np.empty(0, self._columns[name][0])
+        return self._whole(name, self._parts.pop(name))
 
     def joined(self, name: str) -> Column:
         """A copy of a whole column; the rows keep it."""
-        return np.concatenate(self._parts[name]) if self._parts[name] else np.empty(0, self._columns[name][0])
+        return self._whole(name, self._parts[name]).copy()
+
+    def _default(self, name: str) -> Column:
+        dtype, default = self._columns[name]
+        return np.array([default], dtype)
+
+    def _whole(self, name: str, parts: list[Column | None]) -> Column:
+        default = self._default(name)
+        if all(part is None for part in parts):
+            return repeated(default, self.count)
+        filled = zip(parts, self._counts, strict=True)
+        whole = [repeated(default, count) if part is None else part for part, count in filled]
+        return whole[0] if len(whole) == 1 else np.concatenate(whole)
 
     def put(self, name: str, values: Column) -> None:
         """Puts other values in place of a whole column."""
@@ -51,7 +66,8 @@ class Rows:
 
     def least(self, name: str, *, missing: int) -> int | None:
         """Least value of a column, `missing` aside; None where there is none."""
-        values = [int(part[part != missing].min(initial=_MOST)) for part in self._parts.get(name, [])]
+        parts = [self._default(name) if part is None else part for part in self._parts.get(name, [])]
+        values = [int(part[part != missing].min(initial=_MOST)) for part in parts]
         least = min(values, default=_MOST)
         return None if least == _MOST else least
 
@@ -119,6 +135,16 @@ class SpoolReader:
         order = np.zeros(len(lengths), np.int64)
         order[wanted] = place_of.reshape(-1)
         return texts.take(pa.array(order, mask=lengths == 0))
+
+    def pool(self, starts: IntArray, lengths: CodeArray) -> tuple[pa.LargeBinaryArray, IntArray]:
+        """Each of the texts once, and where each place's text stands among them; -1 where the length is 0."""
+        wanted = np.flatnonzero(lengths)
+        places, found = distinct_codes(starts[wanted])
+        sizes = np.empty(len(places), np.int32)
+        sizes[found] = lengths[wanted]
+        place_of = np.full(len(starts), -1, np.int64)
+        place_of[wanted] = found
+        return self.gather(places, sizes), place_of
 
     def _texts(self, places: IntArray, ends: IntArray) -> pa.LargeBinaryArray:
         """Texts that lie near each other, read at once; what lies between two of them is cut off."""

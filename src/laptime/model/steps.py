@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from laptime.model.arrays import BoolArray, IntArray
+from laptime.model.arrays import BoolArray, IntArray, distinct_codes
 from laptime.model.assembly import Assembled
 from laptime.model.builder import GivenStep, Warnings
 from laptime.model.classify import is_autograd_node, is_optimizer_step, is_profiler_step, phase_root, step_number
 from laptime.model.links import Flows
+from laptime.model.nesting import track_bounds
 from laptime.model.repetition import find_cycles
 from laptime.model.vocabulary import KIND_CODE, NULL, PHASE_CODE
 
@@ -51,9 +52,14 @@ class Steps:
 
 
 def find_steps(slices: Assembled, names: list[str], warnings: Warnings, *, truncated: bool) -> Steps:
-    """Marked steps of the thread with most markers; without markers the whole cycles of what repeats."""
+    """Marked steps of the thread with most markers; without markers the whole cycles of what repeats.
+
+    A marker whose name has no number is none here: its source has told what is a step.
+    """
     kinds = slices.columns["kind"]
     markers = np.flatnonzero(slices.on_thread & (kinds == KIND_CODE["step"]) & (slices.columns["dur"] != NULL))
+    numbered = [step_number(names[code]) is not None for code in slices.columns["name"][markers]]
+    markers = markers[np.array(numbered, bool)]
     own = np.array([is_profiler_step(names[code]) for code in slices.columns["name"][markers]], bool)
     markers = markers[own] if own.any() else markers
     steps = _marked(slices, names, markers, truncated=truncated) if len(markers) else _inferred(slices, names)
@@ -159,11 +165,29 @@ def slice_steps(slices: Assembled, flows: Flows, steps: Steps) -> IntArray:
 
     What another thread runs for a call belongs to the call's step.
     """
-    index = steps.holding(slices.columns["start"])
+    index = _holding_slices(slices, steps)
     for kind in _CALLS:
         called = flows.kind == kind
         index[flows.to_id[called]] = index[flows.from_id[called]]
-    return np.where(index >= 0, steps.step[np.maximum(index, 0)] if len(steps) else NULL, NULL)
+    return np.append(steps.step, NULL)[index]  # -1: the last
+
+
+def _holding_slices(slices: Assembled, steps: Steps) -> IntArray:
+    """`steps.holding` of all slices' starts, which are in order on each track."""
+    starts = slices.columns["start"]
+    if not len(steps):
+        return np.full(len(starts), -1, np.int64)
+    bounds = track_bounds(slices.columns["track"])
+    if len(steps) * len(bounds) > len(starts):
+        return steps.holding(starts)
+    spans: list[IntArray] = []
+    for first, last in itertools.pairwise(bounds.tolist()):
+        begin = first + np.searchsorted(starts[first:last], steps.start)
+        end = np.minimum(first + np.searchsorted(starts[first:last], steps.end), np.append(begin[1:], last))
+        spans.append(np.stack([begin, np.maximum(end, begin)], axis=1).reshape(-1))
+    edges = np.concatenate([[0], *spans, [len(starts)]])
+    held = np.stack([np.full(len(steps), -1), np.arange(len(steps))], axis=1).reshape(-1)
+    return np.repeat(np.append(np.tile(held, len(bounds) - 1), -1), np.diff(edges))
 
 
 def slice_phases(slices: Assembled, flows: Flows, names: list[str], steps: Steps) -> npt.NDArray[np.int8]:
@@ -190,16 +214,15 @@ def _inherited_phases(slices: Assembled, names: list[str]) -> npt.NDArray[np.int
     phase = columns["phase"].astype(np.int8)
     for kind in ("op", "scope"):
         rows = np.flatnonzero(columns["kind"] == KIND_CODE[kind])
-        distinct, place = np.unique(columns["name"][rows], return_inverse=True)
+        distinct, place = distinct_codes(columns["name"][rows])
         roots = [phase_root(kind, names[code]) for code in distinct.tolist()]
         codes = np.array([-1 if root is None else PHASE_CODE[root] for root in roots], np.int8)
         if len(rows):
             phase[rows] = np.where(phase[rows] < 0, codes[place], phase[rows])
-    order = np.argsort(slices.depth, kind="stable")
-    levels = np.searchsorted(slices.depth[order], np.arange(1, int(slices.depth.max(initial=0)) + 2))
-    for first, last in itertools.pairwise(levels):
-        rows = order[first:last]
-        rows = rows[phase[rows] < 0]
+    if phase.max(initial=-1) < 0:
+        return phase
+    for level in slices.levels[1:]:
+        rows = level[phase[level] < 0]
         phase[rows] = phase[slices.parent[rows]]
     return phase
 
@@ -291,7 +314,7 @@ def _spread_to_children(slices: Assembled, rows: IntArray, phase: npt.NDArray[np
 
 
 def _rows_named(codes: IntArray, rows: IntArray, names: list[str], test: Callable[[str], bool]) -> IntArray:
-    distinct, place = np.unique(codes[rows], return_inverse=True)
+    distinct, place = distinct_codes(codes[rows])
     wanted = np.array([test(names[code]) for code in distinct.tolist()], bool)
     return rows[wanted[place]] if len(rows) else rows
 

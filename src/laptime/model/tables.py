@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from laptime.model.arrays import CodeArray, Column, distinct_codes
+from laptime.model.arrays import CodeArray, Column
+from laptime.model.arrow import coded, nullable
 from laptime.model.assembly import Assembled, assemble
 from laptime.model.builder import TraceBuilder
 from laptime.model.links import Flows, link
@@ -24,6 +25,8 @@ from laptime.model.vocabulary import KINDS, NULL, PHASES
 
 ARGS_ROWS = 16 << 10
 """Rows per group of the args table."""
+_BYTES_A_ROW = 4
+"""Where texts take less than this they are read at once, and each once."""
 
 
 @dataclass
@@ -93,21 +96,6 @@ def _on_clock(rows: dict[str, Column], place: CodeArray, origin_ns: int) -> dict
     return rows
 
 
-def nullable(column: Column, kind: pa.DataType, missing: int = NULL) -> pa.Array:
-    """Arrow column where `missing` is null."""
-    return pa.array(column, mask=np.asarray(column == missing)).cast(kind)
-
-
-def coded(codes: Column, texts: list[str] | tuple[str, ...]) -> pa.DictionaryArray:
-    """Arrow dictionary column that holds only the texts in use; a negative code is null."""
-    used, place = distinct_codes(codes)
-    has_null = int(len(used) > 0 and used[0] < 0)
-    indices = pa.array(np.maximum(place - has_null, 0).astype(np.int32), mask=place < has_null)
-    return pa.DictionaryArray.from_arrays(
-        indices, pa.array([texts[code] for code in used[has_null:].tolist()], pa.string())
-    )
-
-
 def _text_array(texts: pa.LargeBinaryArray) -> pa.LargeStringArray:
     try:
         return texts.cast(pa.large_string())
@@ -149,9 +137,20 @@ def _null_where(codes: Column, texts: list[str], absent: str) -> Column:
 
 
 def _args_batches(spool: SpoolReader, starts: Column, lengths: Column) -> Iterator[pa.RecordBatch]:
+    if not lengths.any():
+        pool, place_of = pa.nulls(0, pa.large_string()), np.full(len(starts), -1)
+    elif int(starts.max()) < _BYTES_A_ROW * len(starts):  # many slices share their text
+        texts, place_of = spool.pool(starts, lengths)
+        pool = _text_array(texts)
+    else:
+        pool = None
     for first in range(0, len(starts), ARGS_ROWS):
-        texts = spool.gather(starts[first : first + ARGS_ROWS], lengths[first : first + ARGS_ROWS])
-        yield pa.record_batch([_text_array(texts)], schema=SCHEMAS["args"])
+        rows = slice(first, first + ARGS_ROWS)
+        if pool is None:
+            texts = _text_array(spool.gather(starts[rows], lengths[rows]))
+        else:
+            texts = pool.take(pa.array(place_of[rows], mask=place_of[rows] < 0))
+        yield pa.record_batch([texts], schema=SCHEMAS["args"])
 
 
 def _tracks(builder: TraceBuilder, slices: Assembled) -> pa.Table:
@@ -211,7 +210,7 @@ def _flows(flows: Flows) -> pa.Table:
 def _allocations(builder: TraceBuilder, events: dict[str, Column], slices: Assembled, operators: Operators) -> pa.Table:
     """Lives made of allocations and frees, then those that the source told, then those read back from an export."""
     names = builder.names.texts
-    paired = pa.table(allocations_table(events, slices, names), SCHEMAS["allocations"])
+    paired = allocations_table(events, slices, names)
     rows = builder.allocations.take_all()
     told = {
         "device": coded(rows["device"], names),

@@ -33,6 +33,14 @@ class Window:
         self.log.add("file", self.number, path.name, importer)
 
 
+class TrainingFailed(Exception):
+    """Something that training did earlier turned out wrong while recording waited for it: training gets the error."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class Backend(Protocol):
     """A framework's own profiler. Methods may raise: the profiler warns once and training goes on without it.
 
@@ -65,7 +73,7 @@ class Backend(Protocol):
         ...
 
     def end_step(self, number: int) -> None:
-        """The step ends."""
+        """The step is about to end: what still belongs to it may be waited for."""
         ...
 
     def open_scope(self, name: str) -> object:

@@ -7,16 +7,19 @@ are alive, since jax.profiler loses what still runs when it stops.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
 from laptime.recorders.backends import LoaderProbe, Window
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.options import Options
+from laptime.recorders.patching import Patches
+from laptime.recorders.queues import QueueProbe
 
 
 class _Annotation(Protocol):
@@ -54,7 +57,7 @@ class _Jax(Protocol):
 
 
 class JaxBackend:
-    """Drives jax.profiler. Where a trace of the user's own runs already, only the log is written."""
+    """Drives jax.profiler. Beside a trace of the user's own only the log is written."""
 
     name = "jax"
 
@@ -64,6 +67,7 @@ class JaxBackend:
         self._profiler = self._jax.profiler
         self._step: _Annotation | None = None
         self._traces = False
+        self._patches = Patches()
         self._told = False
 
     @property
@@ -80,26 +84,53 @@ class JaxBackend:
 
     def start(self, window: Window) -> None:
         """Begins a trace in a folder that is gone again when the window ends."""
-        options = trace_options(self._profiler, self._options)
+        options, unknown = trace_options(self._profiler, self._options)
+        if unknown:
+            self._tell(window, f"jax.profiler has no option {', '.join(unknown)}; ignored")
         try:
             self._profiler.start_trace(str(_folder(window)), **options)
-            self._traces = True
         except RuntimeError as error:  # one trace at a time
             self._tell(window, f"jax.profiler does not start, only steps, scopes and waits are recorded: {error}")
+        else:
+            self._traces = True
+            self._give_way(window)
 
     def stop(self, window: Window) -> None:
         """Waits for what was dispatched, ends the trace and keeps its profile."""
+        self._patches.undo()
         if not self._traces:
             return
         self._traces = False
-        folder = _folder(window)
         try:
             self._wait_for_devices()
             self._profiler.stop_trace()
         except RuntimeError as error:  # the user's code has ended it
             self._tell(window, f"jax.profiler was stopped before the window ended: {error}")
         finally:
-            _keep_profile(folder, window)
+            _keep_profile(_folder(window), window)
+
+    def _give_way(self, window: Window) -> None:
+        """Where the user's code begins a trace, which would fail beside ours, ours ends."""
+
+        def replacement(original: object) -> object:
+            @functools.wraps(cast("Callable[..., object]", original))
+            def start_trace(*args: object, **options: object) -> object:
+                try:
+                    if self._traces:
+                        self.stop(window)
+                        self._tell(
+                            window, "a trace of the program's own begins: jax.profiler records no more for laptime"
+                        )
+                except Exception as error:
+                    self._tell(window, f"jax.profiler's trace cannot be kept: {error}")
+                return cast("Callable[..., object]", original)(*args, **options)
+
+            return start_trace
+
+        inner = sys.modules.get(getattr(self._profiler.start_trace, "__module__", ""))
+        for owner in (self._profiler, inner):  # jax.profiler.trace takes the inner one
+            if owner is not None and hasattr(owner, "start_trace"):
+                self._patches.replace(owner, "start_trace", replacement)
 
     def begin_step(self, number: int) -> None:
         """A step is an annotation with a number."""
@@ -123,8 +154,8 @@ class JaxBackend:
         cast("_Annotation", token).__exit__(None, None, None)
 
     def watch(self, loader: Iterable[object], log: EventLog) -> LoaderProbe | None:
-        """JAX has no loader of its own."""
-        return None
+        """Of any iterator the queue it takes batches from, if it has one."""
+        return QueueProbe(loader, log)
 
     def _wait_for_devices(self) -> None:
         for array in self._jax.live_arrays():
@@ -138,19 +169,19 @@ class JaxBackend:
             print(f"laptime: {text}", file=sys.stderr)
 
 
-def trace_options(profiler: object, options: Options) -> dict[str, object]:
-    """Arguments of start_trace; none where the installed JAX has no ProfileOptions."""
+def trace_options(profiler: object, options: Options) -> tuple[dict[str, object], list[str]]:
+    """Arguments of start_trace, and names of options that JAX has not; before 0.6 it has none."""
     make = getattr(profiler, "ProfileOptions", None)
     if make is None:
-        return {}
+        return {}, list(options.extra)
     chosen = make()
     chosen.python_tracer_level = int(options.with_backtrace)
     if not options.profile_device:
         _without_devices(chosen)
-    for name, value in options.extra.items():
-        if hasattr(chosen, name):
-            setattr(chosen, name, value)
-    return {"profiler_options": chosen}
+    known = {name: value for name, value in options.extra.items() if hasattr(chosen, name)}
+    for name, value in known.items():
+        setattr(chosen, name, value)
+    return {"profiler_options": chosen}, [name for name in options.extra if name not in known]
 
 
 def _without_devices(chosen: object) -> None:

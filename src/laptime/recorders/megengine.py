@@ -61,12 +61,12 @@ class MegEngineBackend:
             recording.stop()
 
     def begin_step(self, number: int) -> None:
-        """Steps are in the log."""
+        """Marks the step in MegEngine's file too, which then tells its steps by itself."""
+        self._scopes.begin_step(number)
 
     def end_step(self, number: int) -> None:
-        """Marks the step in MegEngine's file too, which then tells its steps by itself."""
-        if self._recording is not None:
-            self._core.stop_step()
+        """The step ends."""
+        self._scopes.end_step()
 
     def open_scope(self, name: str) -> object:
         """Opens a scope of MegEngine, which records no call stack of it: that goes to the log."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol, cast
 
 Result = Callable[[str, str], None]
@@ -23,10 +24,6 @@ class Core(Protocol):
 
     def full_sync(self) -> None:
         """Waits for all devices."""
-        ...
-
-    def stop_step(self) -> None:
-        """Marks the end of a training step."""
         ...
 
     def push_scope(self, name: str, /) -> None:
@@ -65,14 +62,10 @@ def own_profiler_runs() -> bool:
 
 
 class Suspends(Protocol):
-    """Something that must not be open while MegEngine's profiler pauses."""
+    """Something that must not be open where a stretch begins or ends."""
 
-    def leave_all(self) -> None:
-        """Closes it."""
-        ...
-
-    def enter_all(self) -> None:
-        """Opens it again."""
+    def left(self) -> AbstractContextManager[bool]:
+        """Closes it inside the block and opens it again after it; whether it could."""
         ...
 
 
@@ -90,7 +83,8 @@ class Stretches:
 
     def start(self) -> None:
         """Records from now on."""
-        self._core.start_profile(self._options)
+        with self._scopes.left():
+            self._core.start_profile(self._options)
         self._runs = True
         self._had_backtrace = self._core.set_python_backtrace_enabled(self._with_backtrace)
 
@@ -99,15 +93,14 @@ class Stretches:
         if self._runs:
             self._runs = False
             self._core.set_python_backtrace_enabled(self._had_backtrace)
-            self._core.full_sync()
-            self.results.append(self._core.stop_profile())
+            with self._scopes.left():
+                self._core.full_sync()
+                self.results.append(self._core.stop_profile())
 
     def pause(self) -> None:
         """Ends the stretch in the middle of training, which a failure must not end."""
         try:
-            if self._runs:
-                self._scopes.leave_all()
-                self.stop()
+            self.stop()
         except Exception as error:
             self.failures.append(f"{type(error).__name__}: {error}")
 
@@ -116,6 +109,5 @@ class Stretches:
         try:
             if not self._runs and not self.failures:
                 self.start()
-                self._scopes.enter_all()
         except Exception as error:
             self.failures.append(f"{type(error).__name__}: {error}")

@@ -44,8 +44,9 @@ class CompiledGraphs:
         for number, traced in enumerate(self._profiled()):
             try:
                 profile = json.dumps(traced.get_profile())
-            except Exception as error:  # a graph that has not been compiled, or that the optimiser made empty
-                self._window.log.add("note", f"no profile of the graph of {_name(traced)}: {error}")
+            except Exception as error:
+                why = "it did not run after it was compiled" if isinstance(error, TypeError) else error
+                self._window.log.add("note", f"no profile of the graph of {_name(traced)}: {why}")
                 continue
             path = self._window.path(f"graph{number + 1}.json")
             path.write_text(profile, encoding="utf-8")

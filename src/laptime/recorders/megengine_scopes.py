@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ParamSpec, Protocol, TypeVar, cast
 
 from laptime.recorders.megengine_core import Core
@@ -28,12 +28,17 @@ class _PatcherClass(Protocol):
 
 
 class Scopes:
-    """Opens and closes scopes in order, also past modules that an exception left open in MegEngine."""
+    """Opens and closes scopes in order, also past modules that an exception left open in MegEngine.
+
+    A step is a scope around those that are open: the profiler's own mark of a step (`stop_step`) makes it read past the
+    end of a list when it writes the file, which ends the process now and then.
+    """
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._naming = cast("_Naming", importlib.import_module("megengine.utils.naming").AutoNaming)
         self._open: list[str] = []
+        self._step: str | None = None
 
     def open(self, name: str) -> tuple[str, int]:
         """The name, and how many modules are open."""
@@ -47,19 +52,37 @@ class Scopes:
             if left is not None:
                 with contextlib.suppress(RuntimeError):
                     self._core.pop_scope(left)
-        self._core.pop_scope(name)
         if name in self._open:
             self._open.remove(name)
+        self._core.pop_scope(name)
 
-    def leave_all(self) -> None:
-        """Closes all for a while."""
-        for name in reversed(self._open):
-            self._core.pop_scope(name)
+    def begin_step(self, number: int) -> None:
+        """A step begins; scopes that are open go on inside it."""
+        with self.left() as left:
+            self._step = f"step {number}" if left else self._step
 
-    def enter_all(self) -> None:
-        """Opens them again."""
-        for name in self._open:
-            self._core.push_scope(name)
+    def end_step(self) -> None:
+        """The step ends. Where something else is open that only MegEngine knows of, its scope stays open."""
+        with self.left() as left:
+            self._step = None if left else self._step
+
+    @contextlib.contextmanager
+    def left(self) -> Iterator[bool]:
+        """Closes all inside the block and opens them again after it; False if MegEngine does not let close them all."""
+        closed: list[str] = []
+        with contextlib.suppress(RuntimeError):
+            for name in reversed(self._all()):
+                self._core.pop_scope(name)
+                closed.insert(0, name)
+        left = len(closed) == len(self._all())
+        try:
+            yield left
+        finally:
+            for name in self._all() if left else closed:
+                self._core.push_scope(name)
+
+    def _all(self) -> list[str]:
+        return [*([] if self._step is None else [self._step]), *self._open]
 
 
 class FunctionScopes:

@@ -1,4 +1,5 @@
-"""Call stacks of MegEngine's waits, which its profiler records without: what reads a tensor's value or shape."""
+"""Call stacks that MegEngine's profiler does not record: of waits (what reads a tensor's value or shape), and of
+backward passes, whose operators are not called from Python."""
 
 from __future__ import annotations
 
@@ -31,6 +32,21 @@ class WaitStacks:
         tensor = cast("type", importlib.import_module("megengine").Tensor)
         for name in _READ_BY:
             patches.replace(tensor, name, self._wrapped_member)
+        manager = importlib.import_module("megengine.autodiff").GradManager
+        patches.replace(manager, "backward", lambda call: self._backward(cast("Callable[..., object]", call)))
+
+    def _backward(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def backward(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            if threading.get_ident() != self._thread:
+                return function(*args, **kwargs)
+            stack, start = call_stack(2), now()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self._log.call(self._native, "backward", (start, now()), stack)
+
+        return backward
 
     def _wrapped_member(self, member: object) -> object:
         if isinstance(member, property) and member.fget is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from laptime.recorders.backends import LoaderProbe, Window
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.options import Options
+from laptime.recorders.queues import QueueProbe
 
 
 class PlainBackend:
@@ -43,8 +44,8 @@ class PlainBackend:
         """Scopes are in the log."""
 
     def watch(self, loader: Iterable[object], log: EventLog) -> LoaderProbe | None:
-        """Any iterator is watched from outside."""
-        return None
+        """Of any iterator the queue it takes batches from, if it has one."""
+        return QueueProbe(loader, log)
 
 
 def backend(options: Options) -> PlainBackend:

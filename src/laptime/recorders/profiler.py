@@ -12,11 +12,11 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from laptime._version import __version__
 from laptime.recorders import analysing, crashes, schedules
-from laptime.recorders.backends import Backend, LoaderProbe, framework_name, make_backend
+from laptime.recorders.backends import Backend, LoaderProbe, TrainingFailed, framework_name, make_backend
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.options import Options, activities_of, formats_of
 from laptime.recorders.ranks import rank_and_world
@@ -143,10 +143,12 @@ class Profiler:
         try:
             with crashes.uninterrupted():
                 self._running = False
-                self._guarded(lambda: self._close_window(cut=cut))
-                if self._log is not None:
-                    self._guarded(self._log.close)
-                _recording_now.clear()
+                try:
+                    self._guarded(lambda: self._close_window(cut=cut), lets_through=not cut)
+                finally:
+                    if self._log is not None:
+                        self._guarded(self._log.close)
+                    _recording_now.clear()
         finally:  # an interrupt that came meanwhile is raised by now
             crashes.forget(self)
 
@@ -197,6 +199,16 @@ class Profiler:
         """The log, which names the recording of this process; None where there is none yet."""
         return None if self._log is None else self._log.path
 
+    def callback(self) -> object:
+        """A callback for the framework's own training loop that ends a step after each batch: MindSpore's Model.train.
+
+        Raises TypeError for frameworks that have none.
+        """
+        maker = getattr(self._ready_backend(), "callback", None)
+        if maker is None:
+            raise TypeError(f"{self._ready_backend().name} has no training loop with callbacks: call step()")
+        return cast("Callable[..., object]", maker)(self.step, counts_calls=self._has_schedule)
+
     @property
     def is_recording(self) -> bool:
         """Whether what happens now is recorded: the profiler runs and its schedule has a window open."""
@@ -226,6 +238,8 @@ class Profiler:
             self._close_window(cut=False)
         elif action == schedules.WARMUP:
             self._ready_backend().prepare()
+        elif self._backend is None and framework_name(self._framework) != "python":
+            self._ready_backend()  # some must be there before training makes its data loader
 
     def _open_window(self) -> OpenWindow:
         log, backend = self._ready_log(), self._ready_backend()
@@ -233,6 +247,8 @@ class Profiler:
         with crashes.uninterrupted():
             try:
                 self._window = self._opened(log, backend)
+            except TrainingFailed:
+                raise
             except Exception as error:
                 if backend.name == "python":
                     raise
@@ -323,14 +339,22 @@ class Profiler:
 
     # ---- failures ----
 
-    def _guarded(self, act: Callable[[], object]) -> None:
-        """Runs a part of recording; what fails is told once and ends recording, not training."""
+    def _guarded(self, act: Callable[[], object], *, lets_through: bool = True) -> None:
+        """Runs a part of recording; what fails is told once and ends recording, not training.
+
+        Only what training itself did wrong goes on to it, unless training ends with another exception already.
+        """
+        failed: TrainingFailed | None = None
         with self._lock, crashes.Whole():
             try:
                 act()
+            except TrainingFailed as error:
+                failed = error
             except Exception as error:
                 self._say_once(f"recording stopped, training goes on: {_words(error)}")
                 self._give_up()
+        if failed is not None and lets_through:
+            raise failed.error
 
     def _give_up(self) -> None:
         window, self._window = self._window, None

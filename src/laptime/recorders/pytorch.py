@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Iterable
 from typing import Protocol, cast
 
 from laptime.recorders.backends import LoaderProbe, Window
-from laptime.recorders.event_log import EventLog, now
+from laptime.recorders.event_log import EventLog, native_id, now, wall_clock_ahead
 from laptime.recorders.options import Options
 from laptime.recorders.pytorch_activities import chosen_activities
 from laptime.recorders.pytorch_export import write_trace
+from laptime.recorders.pytorch_functions import FunctionCalls, memory_sampler
 from laptime.recorders.pytorch_loader import DataLoader, DataLoaderProbe, Pipelines
 from laptime.recorders.pytorch_modules import ModuleScopes
 from laptime.recorders.pytorch_ranges import Range, cheap_ranges, full_ranges
+from laptime.recorders.pytorch_stacks import SlotCalls, log_stacks
 
 IMPORTER = "pytorch_kineto"
 
@@ -42,6 +45,12 @@ class PyTorchBackend:
         self._record_function = full_ranges()
         self._modules = ModuleScopes(cheap_ranges())
         self._pipelines = Pipelines()
+        self._slots = SlotCalls() if options.with_backtrace else None
+        self._sampler = memory_sampler(options.sample_rate)
+        self._functions: FunctionCalls | None = None
+        if options.with_scopes or self._sampler is not None:
+            self._functions = FunctionCalls(cheap_ranges() if options.with_scopes else None, self._sampler)
+        self._ahead = 0
         self._prepared: KinetoProfile | None = None
         self._running: KinetoProfile | None = None
         self._step: Range | None = None
@@ -62,12 +71,13 @@ class PyTorchBackend:
         self.prepare()
         self._running, self._prepared = self._prepared, None
         if self._running is not None:
+            self._ahead = wall_clock_ahead()
             self._running.start_trace()
-            self._modules.install()
+            self._install(window)
 
     def stop(self, window: Window) -> None:
         """Ends recording and writes the trace of the window."""
-        self._modules.remove()
+        self._uninstall()
         self._close_mark()
         self._pipelines.collect(window.log)
         running, self._running = self._running, None
@@ -78,6 +88,9 @@ class PyTorchBackend:
         dropped = None if window.unended_step is None else f"ProfilerStep#{window.unended_step}"
         write_trace(running, path, without=dropped)
         window.add_file(path, IMPORTER)
+        if self._options.with_backtrace:
+            with contextlib.suppress(AttributeError):  # a release with another tree of events: `def` lines are left
+                log_stacks(running, window.log, self._ahead, native_id())
 
     def begin_step(self, number: int) -> None:
         """Begins the mark that torch.profiler would make."""
@@ -103,6 +116,22 @@ class PyTorchBackend:
         """What looks inside a torch DataLoader; other loaders are watched from outside."""
         kind: type = importlib.import_module("torch.utils.data").DataLoader
         return DataLoaderProbe(self._pipelines, cast("DataLoader", loader), log) if isinstance(loader, kind) else None
+
+    def _install(self, window: Window) -> None:
+        self._modules.install()
+        if self._slots is not None:
+            self._slots.install()
+        if self._functions is not None:
+            self._functions.install()
+        if self._sampler is not None:
+            self._sampler.log = window.log
+
+    def _uninstall(self) -> None:
+        if self._functions is not None:
+            self._functions.remove()
+        if self._slots is not None:
+            self._slots.remove()
+        self._modules.remove()
 
     def _close_mark(self) -> None:
         step, self._step = self._step, None

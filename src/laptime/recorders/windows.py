@@ -62,11 +62,10 @@ class OpenWindow:
         """The step ends; what it recorded is written."""
         if self._step_start is None:
             return
-        end = now()
-        complete = complete and self._is_whole_step
-        self._log.add("step", number, self._step_start, end, complete, self.window.number)
-        self._step_start = None
         self._backend.end_step(number)
+        complete = complete and self._is_whole_step
+        self._log.add("step", number, self._step_start, now(), complete, self.window.number)
+        self._step_start = None
         self._log.flush()
         self.steps += 1
 
