@@ -18,6 +18,8 @@ from laptime.model.vocabulary import NULL
 
 COUNTED_ONLY = frozenset("stfNOD")
 """Phases of flow events and objects."""
+NUMBERED = frozenset({"Input", "Output", "Put", "Del", "Drop", "RecFree", "ReGen", "SwapIn", "SwapOut"})
+"""Names behind which a tensor's number stands."""
 _PHASES = ["E", "X", "B", "i", "I", "R", "M", "C"]
 """Those that become rows, in the order in which their arguments are kept."""
 _UNKNOWN, _COUNTED = -2, -1
@@ -47,7 +49,7 @@ def _columns(found: FixedForm) -> Decoded | None:
     """Columns of events; None where a value has another form than usual."""
     phase = _PHASE_OF_LETTER[found.phase]
     ts_ns, tracks = _times(found), _tracks(found)
-    names, categories = _texts(found, *found.name), _texts(found, *found.category)
+    names, categories = _names(found), _texts(found, *found.category)
     if phase.min() == _UNKNOWN or ts_ns is None or tracks is None or names is None or categories is None:
         return None
     rows = np.flatnonzero(phase != _COUNTED)
@@ -109,6 +111,9 @@ def _integers(found: FixedForm, start: IntArray, end: IntArray) -> IntArray | No
     shortest, longest = int(length.min()), int(length.max())
     if not 0 < shortest <= longest <= _MOST_DIGITS:
         return None
+    first = found.text[start[0] : end[0]]
+    if shortest == longest and first.isdigit() and found.all_start(start, first):  # of a process, mostly
+        return np.full(len(start), int(first))
     values = np.zeros(len(start), np.int64)
     for place in range(longest):
         inside = length > place if place >= shortest else True
@@ -117,6 +122,40 @@ def _integers(found: FixedForm, start: IntArray, end: IntArray) -> IntArray | No
             return None
         values = np.where(inside, values * 10 + digit, values)
     return values
+
+
+def _names(found: FixedForm) -> tuple[CodeArray, list[str]] | None:
+    """Codes of names, and the names as they appear; those of tensors that differ in their number alone share the first.
+
+    None where one has escapes.
+    """
+    start, end = found.name
+    rows, word = _numbered(found)
+    others = start.copy()
+    others[rows] = 0
+    texts = _texts(found, others, end)
+    if texts is None:
+        return None
+    codes, names = texts
+    codes[rows] = len(names) + word
+    first, place = distinct_rows([codes])
+    order = np.argsort(first)
+    ranks = np.empty(len(order), np.int32)
+    ranks[order] = np.arange(len(order))
+    return ranks[place], [found.text[start[row] : end[row]].decode() for row in first[order].tolist()]
+
+
+def _numbered(found: FixedForm) -> tuple[IntArray, CodeArray]:
+    """Rows whose name is a word for what is done with a tensor, and its number; and codes of these words."""
+    start, end = found.name
+    digits = found.digits_before(end)
+    rows = np.flatnonzero(digits)
+    space = (end - digits)[rows] - 1
+    rows, space = (column[(found.letters[space] == ord(" ")) & (space > start[rows])] for column in (rows, space))
+    words = found.texts(start[rows], space).dictionary_encode()
+    word = words.indices.to_numpy()
+    of_tensor = np.array([text in NUMBERED for text in words.dictionary.to_pylist()] or [False], bool)[word]
+    return rows[of_tensor], word[of_tensor]
 
 
 def _texts(found: FixedForm, start: IntArray, end: IntArray) -> tuple[CodeArray, list[str]] | None:
