@@ -91,18 +91,20 @@ def _tracks(found: FixedForm) -> tuple[CodeArray, list[tuple[object, object]]] |
     pid, tid = (_integers(found, *bounds) for bounds in (found.pid, found.tid))
     if pid is None or tid is None:
         return None
-    first, track = distinct_rows([_by_appearance(pid), _by_appearance(tid)])
+    if np.all(pid == pid[0]):
+        first, track = _by_appearance(tid)
+    else:
+        first, track = distinct_rows([_by_appearance(pid)[1], _by_appearance(tid)[1]])
     return track.astype(np.int32), [(int(pid[row]), int(tid[row])) for row in first.tolist()]
 
 
-def _by_appearance(values: IntArray) -> IntArray:
-    """Codes of values, in the order in which they appear."""
-    if np.all(values == values[0]):
-        return np.zeros(len(values), np.int64)
+def _by_appearance(values: Column) -> tuple[IntArray, IntArray]:
+    """First row of each value, in the order in which they appear, and each row's place among them."""
     first, place = distinct_rows([values])
-    code = np.empty(len(first), np.int64)
-    code[np.argsort(first)] = np.arange(len(first))
-    return code[place]
+    order = np.argsort(first)
+    rank = np.empty(len(first), np.int64)
+    rank[order] = np.arange(len(first))
+    return first[order], rank[place]
 
 
 def _integers(found: FixedForm, start: IntArray, end: IntArray) -> IntArray | None:
@@ -138,20 +140,18 @@ def _names(found: FixedForm) -> tuple[CodeArray, list[str]] | None:
         return None
     codes, names = texts
     codes[rows] = len(names) + word
-    first, place = distinct_rows([codes])
-    order = np.argsort(first)
-    ranks = np.empty(len(order), np.int32)
-    ranks[order] = np.arange(len(order))
-    return ranks[place], [found.text[start[row] : end[row]].decode() for row in first[order].tolist()]
+    first, place = _by_appearance(codes)
+    return place.astype(np.int32), [found.text[start[row] : end[row]].decode() for row in first.tolist()]
 
 
 def _numbered(found: FixedForm) -> tuple[IntArray, CodeArray]:
     """Rows whose name is a word for what is done with a tensor, and its number; and codes of these words."""
     start, end = found.name
-    digits = found.digits_before(end)
-    rows = np.flatnonzero(digits)
-    space = (end - digits)[rows] - 1
-    rows, space = (column[(found.letters[space] == ord(" ")) & (space > start[rows])] for column in (rows, space))
+    rows = np.flatnonzero(found.letters[end - 1] <= ord("9"))
+    digits = found.digits_before(end[rows])
+    space = end[rows] - digits - 1
+    known = (digits > 0) & (found.letters[space] == ord(" ")) & (space > start[rows])
+    rows, space = rows[known], space[known]
     words = found.texts(start[rows], space).dictionary_encode()
     word = words.indices.to_numpy()
     of_tensor = np.array([text in NUMBERED for text in words.dictionary.to_pylist()] or [False], bool)[word]
