@@ -126,7 +126,7 @@ def _moves(track: CodeArray, start: IntArray, end: IntArray) -> IntArray | None:
 def _place_empty(rows: IntArray, lasting: IntArray, nesting: Nesting, columns: tuple[CodeArray, IntArray]) -> None:
     """Parents and depths of slices without duration."""
     track, end = columns
-    place = np.searchsorted(lasting, rows) - 1
+    place = rows - np.arange(1, len(rows) + 1)  # the last of `lasting` before each
     around = np.where(place >= 0, lasting[np.maximum(place, 0)] if len(lasting) else -1, -1)
     around[(around >= 0) & (track[around] != track[rows])] = -1
     pending = np.flatnonzero(around >= 0)
