@@ -1,10 +1,13 @@
 """Measure the import of a million MegEngine events beside that of a million PyTorch events, per byte of their JSON.
 
 Both files are recordings of the corpus repeated in time (PyTorch's by `make_trace`, MegEngine's here). Each import is a
-process of its own with an empty workspace; the two take turns, and compared is the least processor time of each, with
-all its processes and its start. MegEngine writes compact JSON: copies are made on that text, where in copy k every time
-moves by k spans, every number of a tensor, an operator or a flow by k id ranges, and the numbers of steps go on. Names
-of threads and the two ratios that the profiler computes at the end come once.
+process of its own with an empty workspace; the two take turns, and of each the least processor time counts, that of
+worker processes included: of the import alone, from the file to the Parquet tables, and of the whole process, in which
+Python and modules are loaded too.
+
+MegEngine writes compact JSON. Copies are made on that text: in copy k every time moves by k spans, every number of a
+tensor, an operator or a flow by k id ranges, and the numbers of steps go on. Names of threads and the two ratios that
+the profiler computes at the end come once.
 """
 
 from __future__ import annotations
@@ -16,18 +19,34 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from make_trace import DATA, ROOT, BuiltTrace, MissingCorpus, build_trace
 from measure import CommandFailed, Measurement, measure
 
-LAPTIME = Path(sys.executable).with_name("laptime")
 CASES = ("transformer_default", "resnet_default", "dtr_recompute", "mlp_backtrace")
 EVENTS = 1_000_000
 PYTORCH_COPIES = 10
 REPEATS = 3
 _GAP_NS = 1_000_000
+_IMPORT = """
+import resource, sys
+from pathlib import Path
+from laptime.importers.opening import open_run
+from laptime.model.workspace import Workspace
+
+def cpu_seconds():
+    kinds = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, kinds))
+
+if __name__ == "__main__":
+    workspace = Workspace.choose(Path(sys.argv[2]), say=print)
+    started = cpu_seconds()
+    open_run(sys.argv[1], workspace=workspace)
+    print(cpu_seconds() - started)
+"""
 
 _HEAD = '{"traceEvents":['
 _EVENT_END = "},{"
@@ -39,51 +58,51 @@ _NUMBERED = "Input|Output|Put|Del|Drop|RecFree|ReGen|SwapIn|SwapOut"
 _SHIFTED = re.compile(rf'("ts":|"(?:id|__id__)":|"name":"step|"name":"(?:{_NUMBERED}) )(\d+(?:\.\d+)?)')
 
 
-@dataclass(frozen=True)
+@dataclass
 class Imports:
     """What a file is and what importing it cost, each time."""
 
     name: str
-    events: int
-    file_bytes: int
-    runs: list[Measurement]
+    trace: BuiltTrace
+    alone: list[float] = field(default_factory=list)
+    """CPU seconds of the import."""
+    processes: list[Measurement] = field(default_factory=list)
 
     @property
-    def cpu_seconds(self) -> float:
-        """The least of all runs."""
-        return min(run.cpu_seconds for run in self.runs)
+    def file_bytes(self) -> int:
+        """Bytes of JSON."""
+        return self.trace.path.stat().st_size
 
     @property
-    def cpu_ns_per_byte(self) -> float:
-        """By which files of different density are compared."""
-        return self.cpu_seconds / self.file_bytes * 1e9
+    def cpu_seconds(self) -> tuple[float, float]:
+        """The least of all runs: of the import, of the process."""
+        return min(self.alone), min(process.cpu_seconds for process in self.processes)
 
 
-def compare(case: str, *, repeats: int = REPEATS, data: Path | None = None) -> tuple[Imports, Imports]:
+@contextmanager
+def compared(case: str, *, repeats: int = REPEATS, data: Path | None = None) -> Iterator[tuple[Imports, Imports]]:
     """Imports of the MegEngine case, and of the PyTorch trace (built in `data` unless it is there)."""
     with tempfile.TemporaryDirectory(prefix="megengine-", dir=data) as place:
         folder = Path(place)
         path = folder / "1.chrome_timeline.json"
-        pytorch = build_trace(PYTORCH_COPIES, data=data or folder)
-        both = [BuiltTrace(path, repeat_recording(recording(case), path)), pytorch]
-        runs: list[list[Measurement]] = [[], []]
+        megengine = Imports(f"MegEngine, {case}", BuiltTrace(path, repeat_recording(recording(case), path)))
+        pytorch = Imports("PyTorch", build_trace(PYTORCH_COPIES, data=data or folder))
         for _ in range(repeats):
-            for trace, measured in zip(both, runs, strict=True):
-                measured.append(_import(trace.path, folder))
-        names = (f"MegEngine, {case}", "PyTorch")
-        megengine, pytorch_imports = (
-            Imports(name, trace.events, trace.path.stat().st_size, measured)
-            for name, trace, measured in zip(names, both, runs, strict=True)
-        )
-    return megengine, pytorch_imports
+            for imports in (megengine, pytorch):
+                _import(imports, folder)
+        yield megengine, pytorch
 
 
-def _import(path: Path, folder: Path) -> Measurement:
-    with path.open("rb") as file:  # into the page cache
+def _import(imports: Imports, folder: Path) -> None:
+    with imports.trace.path.open("rb") as file:  # into the page cache
         while file.read(1 << 24):
             pass
     with tempfile.TemporaryDirectory(prefix="workspace-", dir=folder) as workspace:
-        return measure([LAPTIME, "import", path, "--workspace", workspace])
+        script, answer = folder / "import.py", folder / "answer"
+        script.write_text(_IMPORT)
+        command: list[str | Path] = [sys.executable, script, imports.trace.path, workspace]
+        imports.processes.append(measure(command, stdout=answer))
+        imports.alone.append(float(answer.read_text()))
 
 
 def recording(case: str) -> Path:
@@ -146,25 +165,28 @@ def main() -> int:
     options = parser.parse_args()
     if options.keep:
         DATA.mkdir(parents=True, exist_ok=True)
-    print(f"{'recording':<30}{'events':>11}{'bytes':>13}{'CPU s':>8}{'wall s':>8}{'CPU s/MB':>10}{'ratio':>8}")
+    print(f"{'':<67}{'import alone':<24}{'whole process':<24}")
+    columns = f"{'CPU s':>8}{'s/GB':>8}{'ratio':>8}"
+    print(f"{'recording':<34}{'events':>11}{'bytes':>13}{'wall s':>9}{columns}{columns}")
     try:
         for case in options.cases:
-            both = compare(case, repeats=options.repeats, data=DATA if options.keep else None)
-            for each in both:
-                print(_line(each, both[1]), flush=True)
+            with compared(case, repeats=options.repeats, data=DATA if options.keep else None) as both:
+                for each in both:
+                    print(line(each, both[1]), flush=True)
     except (MissingCorpus, CommandFailed) as problem:
         print(f"bench: {problem}", file=sys.stderr)
         return 1
     return 0
 
 
-def _line(imports: Imports, base: Imports) -> str:
-    wall = min(run.wall_seconds for run in imports.runs)
-    ratio = imports.cpu_ns_per_byte / base.cpu_ns_per_byte
-    return (
-        f"{imports.name:<30}{imports.events:>11,}{imports.file_bytes:>13,}{imports.cpu_seconds:>8.2f}{wall:>8.2f}"
-        f"{imports.cpu_ns_per_byte / 1000:>10.5f}{ratio:>8.2f}"
-    )
+def line(imports: Imports, base: Imports) -> str:
+    """A row of the table; ratios are those of CPU seconds per byte to `base`."""
+    wall = min(process.wall_seconds for process in imports.processes)
+    text = f"{imports.name:<34}{imports.trace.events:>11,}{imports.file_bytes:>13,}{wall:>9.2f}"
+    for seconds, other in zip(imports.cpu_seconds, base.cpu_seconds, strict=True):
+        per_gb = seconds / imports.file_bytes * 1e9
+        text += f"{seconds:>8.2f}{per_gb:>8.1f}{per_gb / (other / base.file_bytes * 1e9):>8.2f}"
+    return text
 
 
 if __name__ == "__main__":

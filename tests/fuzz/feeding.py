@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import resource
 import shutil
 import time
@@ -43,7 +44,17 @@ _CORPUS = (
     "hta-fwd-bwd-threads",
     "tb-gpu-metrics-input",
 )
-_MEGENGINE = ("mlp_decorator", "mlp_traced_train_crashed", "streams_and_copies", "synthetic_gpu_cupti")
+_MEGENGINE = (
+    "mlp_decorator",
+    "mlp_traced_train_crashed",
+    "streams_and_copies",
+    "synthetic_gpu_cupti",
+    "memflow_mlp",
+    "memflow_resnet",
+    "static_profile_mlp_infer",
+    "static_profile_mlp_train",
+)
+_RECORDINGS = re.compile(r"\.(?:json|memory_flow\.svg|static_profile)(?:\.gz)?\Z")
 _DEEPER_EVERY = 10
 """Of so many damaged recordings one also goes through the other analyses, the pages and the export."""
 _MOST_SECONDS, _MOST_KIB = 5, 1 << 20
@@ -55,15 +66,15 @@ Recording = bytes | Folder
 
 def samples() -> dict[str, bytes]:
     """Decompressed recordings under 1 MB by name: our own, and small ones of the corpus where it is present."""
-    folders = [SAMPLES / "pytorch", SAMPLES / "laptime"]
+    folders = [SAMPLES / "pytorch", SAMPLES / "laptime", SAMPLES / "megengine_memory"]
     corpus = corpus_folder()
     if corpus is not None:
         folders += [corpus / "pytorch" / case for case in _CORPUS]
         folders += [corpus / "megengine" / case for case in _MEGENGINE]
     found = {"megengine/made": training_step().text().encode()}
     for folder in folders:
-        for path in sorted(folder.rglob("*.json*")):
-            text = _decompressed(path)
+        for path in sorted(folder.rglob("*")):
+            text = _decompressed(path) if _RECORDINGS.search(path.name) else b""
             if path.name != "facts.json" and 0 < len(text) < LARGEST_BYTES:
                 found[f"{path.parent.name}/{path.name}"] = text
     return found

@@ -9,6 +9,7 @@ from random import Random
 
 _LONGEST_CHUNK = 2000
 _NUMBER = re.compile(rb"(?<=[:\[,\s])-?\d+(?:\.\d+)?")
+_ATTRIBUTE = re.compile(rb'(?<==")-?\d+(?:\.\d+)?(?=")')
 _TEXT = re.compile(rb'"[^"\\\n]{0,200}"')
 _EVENT_END = re.compile(rb"\}\s*,\s*\{")
 _NUMBERS = (
@@ -116,7 +117,7 @@ _KEYS = [
 def mutated(data: bytes, others: Sequence[bytes], rng: Random) -> bytes:
     """One to six damages on top of each other, now and then wrapped in a (damaged) gzip stream."""
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
-        data = rng.choice(_MUTATIONS)(data, others, rng)
+        data = rng.choice(_OF_DRAWINGS if b"<svg" in data[:400] else _MUTATIONS)(data, others, rng)
     if rng.random() < 0.06:
         data = gzip.compress(data, 1, mtime=0)
         if rng.random() < 0.7:
@@ -261,3 +262,5 @@ _MUTATIONS: tuple[Callable[[bytes, Sequence[bytes], Random], bytes], ...] = (
     _replacing(_TEXT, _TEXTS),
     _keyed_number,
 )
+_OF_DRAWINGS = (*_MUTATIONS, *(_replacing(_ATTRIBUTE, tuple(number.strip(b'"') for number in _NUMBERS)),) * 3)
+"""Of drawings, whose numbers are attributes."""
