@@ -220,10 +220,11 @@ def _step(buffer: Buffer, at: IntArray, ends: IntArray) -> _Fields:
 def _stats(buffer: Buffer, found: list[tuple[IntArray, IntArray, IntArray]], ignored: IntArray, fault: Column) -> Stats:
     """Key and value of each stat; a stat that is not whole makes its event faulty."""
     row, begin, end = (np.concatenate([_NONE, *columns]) for columns in zip(_NO_STATS, *found, strict=True))
-    dropped = np.zeros(256, bool)
-    dropped[ignored[ignored < 0x80]] = True
-    keep = np.flatnonzero((buffer.octets[begin] != _KEY) | ~dropped[buffer.octets[begin + 1]])
-    row, begin, end = row[keep], begin[keep], end[keep]
+    if len(ignored):
+        dropped = np.zeros(256, bool)
+        dropped[ignored[ignored < 0x80]] = True
+        keep = np.flatnonzero((buffer.octets[begin] != _KEY) | ~dropped[buffer.octets[begin + 1]])
+        row, begin, end = row[keep], begin[keep], end[keep]
     order = np.argsort(row.astype(np.int16), kind="stable")  # a chunk has no more rows; so narrow they sort faster
     row, begin, end = row[order], begin[order], end[order]
     found_values = usual_stats(buffer, begin, end)

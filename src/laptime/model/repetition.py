@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from laptime.model.arrays import BoolArray, IntArray
+from laptime.model.arrays import BoolArray, IntArray, distinct_codes
 from laptime.model.assembly import Assembled
 from laptime.model.classify import is_autograd_node, is_framework_range, is_optimizer_step
 from laptime.model.vocabulary import KIND_CODE, NULL
@@ -129,7 +129,7 @@ def _outermost(slices: Assembled, rows: IntArray) -> IntArray:
 def _range_anchor(slices: Assembled, names: list[str]) -> _Anchor | None:
     """A range of the user's that comes back at an even pace and fills the thread's time."""
     rows = np.flatnonzero(slices.on_thread & np.isin(slices.columns["kind"], [KIND_CODE["scope"], KIND_CODE["data"]]))
-    codes, place = np.unique(slices.columns["name"][rows], return_inverse=True)
+    codes, place = distinct_codes(slices.columns["name"][rows])
     rows = rows[np.array([not is_framework_range(names[code]) for code in codes.tolist()], bool)[place]]
     return _evenly_repeated(slices, rows, names, backward=None)
 
@@ -137,7 +137,7 @@ def _range_anchor(slices: Assembled, names: list[str]) -> _Anchor | None:
 def _op_anchor(slices: Assembled, names: list[str]) -> _Anchor | None:
     """An operator that no other operator called, once per backward pass; without backward passes nothing is certain."""
     is_op = slices.on_thread & (slices.columns["kind"] == KIND_CODE["op"])
-    codes, place = np.unique(slices.columns["name"], return_inverse=True)
+    codes, place = distinct_codes(slices.columns["name"])
     node = np.array([is_autograd_node(names[code]) for code in codes.tolist()], bool)[place]
     backward = np.sort(slices.columns["start"][is_op & node])
     if not len(backward):
@@ -154,7 +154,7 @@ def _evenly_repeated(
     rows = rows[columns["dur"][rows] != NULL]
     best: tuple[float, int] | None = None
     found: IntArray | None = None
-    for track in np.unique(columns["track"][rows]).tolist():
+    for track in distinct_codes(columns["track"][rows])[0].tolist():
         sequence = rows[columns["track"][rows] == track]
         extent = float(slices.end[sequence].max() - columns["start"][sequence[0]])
         for places in _even_places(columns["name"][sequence]):
