@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 
 from laptime.errors import LaptimeError
 
+_NEW_OBJECTS = 50_000
+"""After so many the collector looks for garbage in cycles. Loading modules makes more, and hardly any of that kind."""
+
 
 def main() -> None:
     """Runs the command line; errors worded for the user become one line and exit code 1."""
+    gc.set_threshold(_NEW_OBJECTS)
     from laptime.cli.app import run
     from laptime.cli.options import say
 

@@ -13,14 +13,16 @@ from laptime.importers import bare_events
 from laptime.importers.bare_events import COUNTED_ONLY, decode_bare
 from laptime.importers.decoding import Decoded, as_list, decode_block
 from laptime.importers.fixed_form import located
+from laptime.importers.megengine_events import plain_name
 from tests.importers.megengine_timelines import training_step
 
 SPAN = '{"name":"OpDispatch","ph":"B","pid":12,"tid":1,"ts":2.5}'
 END = '{"args":{"__id__":5,"axis":"0"},"cat":"Kernel","name":"Reshape","ph":"E","pid":12,"tid":2,"ts":3}'
 FLOW = '{"bp":"e","cat":"TensorLink","id":7,"name":"12","ph":"f","pid":12,"scope":"12","tid":3,"ts":2.6}'
 COUNTER = '{"args":{"value":2.0},"name":"nr_alive_tensor","ph":"C","pid":12,"tid":0,"ts":2.75}'
+TENSOR = '{"name":"Input 50346","ph":"B","pid":12,"tid":0,"ts":2.875}'
 POINT = '{"args":{"id":4,"shape":"{2,3}"},"dur":0,"name":"TensorGetProp","ph":"X","pid":12,"tid":1,"ts":9.125}'
-USUAL = [SPAN, END, FLOW, COUNTER, POINT, '{"name":"StopStep","ph":"i","pid":12,"tid":1,"ts":10.001}']
+USUAL = [SPAN, END, FLOW, COUNTER, TENSOR, POINT, '{"name":"StopStep","ph":"i","pid":12,"tid":1,"ts":10.001}']
 
 
 def rows(found: Decoded) -> list[tuple[object, ...]]:
@@ -29,7 +31,7 @@ def rows(found: Decoded) -> list[tuple[object, ...]]:
     return [
         (
             found.phases[found.phase[row]],
-            found.names[found.name[row]],
+            plain_name(found.names[found.name[row]]),
             found.categories[found.category[row]],
             found.tracks[found.track[row]],
             int(found.ts_ns[row]),
@@ -61,12 +63,12 @@ def test_the_usual_events_are_of_the_fixed_form() -> None:
     assert is_fixed(block)
     assert_same(block)
     found = decode_bare(block)
-    assert (found.skipped, len(found)) == (2, 10)
+    assert (found.skipped, len(found)) == (2, 12)
     assert found.args == (
         b'{"__id__":5,"axis":"0"},{"id":4,"shape":"{2,3}"},{"__id__":5,"axis":"0"},{"id":4,"shape":"{2,3}"},'
         b'{"value":2.0},{"value":2.0}'
     )  # of ends and complete events first, of counters last
-    assert rows(found)[4] == ("i", "StopStep", None, (12, 1), 10_001, b"")
+    assert rows(found)[5] == ("i", "StopStep", None, (12, 1), 10_001, b"")
 
 
 ODD = {
@@ -74,6 +76,14 @@ ODD = {
     "an escape in the name of a flow event": FLOW.replace('"name":"12"', '"name":"\\u0041"'),
     "a brace in a name": '{"name":"a}","ph":"B","pid":12,"tid":1,"ts":2.5}',
     "a name like a key": '{"name":"name","ph":"B","pid":12,"tid":1,"ts":2.5}',
+    "another tensor": TENSOR.replace("50346", "7"),
+    "a tensor of many": TENSOR.replace("50346", "123456789"),
+    "a tensor without a number": TENSOR.replace("50346", ""),
+    "a tensor without a space": TENSOR.replace(" 50346", "5"),
+    "a number of no tensor": TENSOR.replace("Input", "step"),
+    "a number alone": TENSOR.replace("Input ", ""),
+    "a number and a space": TENSOR.replace("Input", ""),
+    "two numbers": TENSOR.replace("50346", "5 6"),
     "no name": '{"ph":"B","pid":12,"tid":1,"ts":2.5}',
     "no time": '{"name":"thread_name","ph":"M","pid":12,"tid":1}',
     "a space": '{"name": "a","ph":"B","pid":12,"tid":1,"ts":2.5}',
@@ -115,6 +125,13 @@ ODD = {
 FIXED_ALL_THE_SAME = {
     "a name like a key",
     "another process",
+    "another tensor",
+    "a tensor of many",
+    "a tensor without a number",
+    "a number of no tensor",
+    "a number alone",
+    "a number and a space",
+    "two numbers",
     "a time with an exponent",
     "letters beyond ASCII",
 }

@@ -29,11 +29,12 @@ def test_parents_are_the_nearest_earlier_slices_that_end_no_sooner(slices):
     assert nesting.containing_parents(track, start, end).tolist() == expected
 
 
-@given(sorted_slices(), st.integers(0, 4), st.sampled_from([1, 1 << 30, 1 << 57]))
-def test_parents_depths_and_crossings_are_the_same_however_they_are_found(slices, levels, unit):
+@given(sorted_slices(), st.integers(0, 4), st.sampled_from([1, 4, 99]), st.sampled_from([1, 1 << 30, 1 << 57]))
+def test_parents_depths_and_crossings_are_the_same_however_they_are_found(slices, levels, block, unit):
     track, start, end = slices
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nesting, "_LEVELS", levels)
+        patch.setattr(nesting, "_BLOCK", block)
         found = nesting.nesting_of(track, start * unit, end * unit)  # with the longest unit there is no room to move
     parents = brute_parents(track.tolist(), start.tolist(), end.tolist())
     assert found.parents.tolist() == parents

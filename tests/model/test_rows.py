@@ -33,6 +33,17 @@ def test_an_empty_text_is_none(tmp_path: Path):
     assert closing(spool, starts, lengths) == [b"a", None, b"b"]
 
 
+def test_a_pool_holds_each_text_once(tmp_path: Path):
+    spool = TextSpool(tmp_path / "spool")
+    starts, lengths = spooled(spool, b"one", b"unused", b"two")
+    order, gone = np.array([2, 0, 0, 2, 0]), np.array([False, True, False, False, False])
+    reader = spool.reader()
+    texts, place_of = reader.pool(starts[order], np.where(gone, 0, lengths[order]).astype(np.int32))
+    reader.close()
+    assert texts.to_pylist() == [b"one", b"two"]
+    assert place_of.tolist() == [1, -1, 0, 1, 0]
+
+
 def closing(spool: TextSpool, starts: np.ndarray, lengths: np.ndarray) -> list[bytes | None]:
     reader = spool.reader()
     try:

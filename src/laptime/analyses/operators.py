@@ -355,12 +355,12 @@ def _no_number(text: str) -> None:
 
 
 def _groups_by_scope(trace: Trace, scopes: IntArray) -> tuple[IntArray, Groups]:
-    """Ranges of a recording without operators, by their names."""
+    """Ranges of a recording without operators, by their names, which are their types as well."""
     used, group = np.unique(trace.slices["name"][scopes], return_inverse=True)
     names = trace.slices.texts("name")
     nothing = [None] * len(used)
     labels = [names[code] for code in used.tolist()]
-    return group.reshape(-1).astype(np.int64), Groups(labels, list(nothing), list(nothing), list(nothing))
+    return group.reshape(-1).astype(np.int64), Groups(labels, [*labels], list(nothing), list(nothing))
 
 
 def _groups_by_source(trace: Trace, ops: IntArray) -> tuple[IntArray, Groups]:

@@ -19,6 +19,9 @@ def command(
     root: Annotated[
         Path, typer.Argument(metavar="[PATH]", help="Root folder of the machine to look at.", show_default=False)
     ] = Path("/"),
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where you would record.")] = Path(
+        "profile"
+    ),
     as_json: JsonOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -30,21 +33,24 @@ def command(
       laptime doctor /mnt/other-machine --json
     """
     from laptime.importers.ascend_setup import Diagnosis, Machine, diagnose
+    from laptime.importers.recording_setup import diagnose_recording
 
+    machine = Machine(root=root)
     place = open_workspace(workspace)
     free = shutil.disk_usage(place.root).free
     found = [
         Diagnosis("workspace", "ok", f"{place.root} can be written, {size_text(free)} free")
         if free > _LITTLE_SPACE
         else Diagnosis("workspace", "fault", f"{place.root} has {size_text(free)} left", "laptime runs --remove RUN"),
-        *diagnose(Machine(root=root)),
+        *diagnose_recording(machine, output),
+        *diagnose(machine),
     ]
     faults = sum(result.state == "fault" for result in found)
     if as_json:
         print_json({"schema_version": 1, "faults": faults, "checks": [asdict(result) for result in found]})
         return
     for result in found:
-        mark = {"ok": "ok    ", "fault": "FAULT ", "absent": "-     "}[result.state]
+        mark = {"ok": "ok    ", "fault": "FAULT ", "note": "note  ", "absent": "-     "}[result.state]
         print(f"{mark}{result.check}: {clean(result.message)}")
         if result.remedy:
             print(f"        do: {clean(result.remedy)}")

@@ -49,7 +49,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Result of a check: state is ok, fault, or absent (nothing to check)."""
+    """Result of a check: state is ok, fault, note (nothing is wrong, but it is worth knowing), or absent."""
 
     check: str
     state: str
@@ -172,14 +172,18 @@ def _device(machine: Machine, job: Path, log: Path) -> Iterator[Diagnosis]:
         yield Diagnosis("DEVICE_ID", "ok", f"DEVICE_ID is {wanted}")
 
 
+def package_folders(machine: Machine) -> list[Path]:
+    """Where packages of the machine's own Pythons lie."""
+    return [folder for pattern in _PACKAGE_FOLDERS for folder in machine.root.glob(pattern)]
+
+
 def _versions(machine: Machine) -> Iterator[Diagnosis]:
     """MindSpore and MindInsight must be of one minor version: the column names of their files changed three times."""
     found: dict[str, str] = {}
-    for pattern in _PACKAGE_FOLDERS:
-        for folder in machine.root.glob(pattern):
-            for package in ("mindspore", "mindinsight"):
-                for info in folder.glob(f"{package}*-*.dist-info"):
-                    found.setdefault(package, info.name.split("-")[1].removesuffix(".dist"))
+    for folder in package_folders(machine):
+        for package in ("mindspore", "mindinsight"):
+            for info in folder.glob(f"{package}*-*.dist-info"):
+                found.setdefault(package, info.name.split("-")[1].removesuffix(".dist"))
     if len(found) < 2:
         return
     spore, insight = found["mindspore"], found["mindinsight"]

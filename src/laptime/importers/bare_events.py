@@ -18,6 +18,8 @@ from laptime.model.vocabulary import NULL
 
 COUNTED_ONLY = frozenset("stfNOD")
 """Phases of flow events and objects."""
+NUMBERED = frozenset({"Input", "Output", "Put", "Del", "Drop", "RecFree", "ReGen", "SwapIn", "SwapOut"})
+"""Names behind which a tensor's number stands."""
 _PHASES = ["E", "X", "B", "i", "I", "R", "M", "C"]
 """Those that become rows, in the order in which their arguments are kept."""
 _UNKNOWN, _COUNTED = -2, -1
@@ -47,7 +49,7 @@ def _columns(found: FixedForm) -> Decoded | None:
     """Columns of events; None where a value has another form than usual."""
     phase = _PHASE_OF_LETTER[found.phase]
     ts_ns, tracks = _times(found), _tracks(found)
-    names, categories = _texts(found, *found.name), _texts(found, *found.category)
+    names, categories = _names(found), _texts(found, *found.category)
     if phase.min() == _UNKNOWN or ts_ns is None or tracks is None or names is None or categories is None:
         return None
     rows = np.flatnonzero(phase != _COUNTED)
@@ -89,18 +91,20 @@ def _tracks(found: FixedForm) -> tuple[CodeArray, list[tuple[object, object]]] |
     pid, tid = (_integers(found, *bounds) for bounds in (found.pid, found.tid))
     if pid is None or tid is None:
         return None
-    first, track = distinct_rows([_by_appearance(pid), _by_appearance(tid)])
+    if np.all(pid == pid[0]):
+        first, track = _by_appearance(tid)
+    else:
+        first, track = distinct_rows([_by_appearance(pid)[1], _by_appearance(tid)[1]])
     return track.astype(np.int32), [(int(pid[row]), int(tid[row])) for row in first.tolist()]
 
 
-def _by_appearance(values: IntArray) -> IntArray:
-    """Codes of values, in the order in which they appear."""
-    if np.all(values == values[0]):
-        return np.zeros(len(values), np.int64)
+def _by_appearance(values: Column) -> tuple[IntArray, IntArray]:
+    """First row of each value, in the order in which they appear, and each row's place among them."""
     first, place = distinct_rows([values])
-    code = np.empty(len(first), np.int64)
-    code[np.argsort(first)] = np.arange(len(first))
-    return code[place]
+    order = np.argsort(first)
+    rank = np.empty(len(first), np.int64)
+    rank[order] = np.arange(len(first))
+    return first[order], rank[place]
 
 
 def _integers(found: FixedForm, start: IntArray, end: IntArray) -> IntArray | None:
@@ -109,6 +113,9 @@ def _integers(found: FixedForm, start: IntArray, end: IntArray) -> IntArray | No
     shortest, longest = int(length.min()), int(length.max())
     if not 0 < shortest <= longest <= _MOST_DIGITS:
         return None
+    first = found.text[start[0] : end[0]]
+    if shortest == longest and first.isdigit() and found.all_start(start, first):  # of a process, mostly
+        return np.full(len(start), int(first))
     values = np.zeros(len(start), np.int64)
     for place in range(longest):
         inside = length > place if place >= shortest else True
@@ -117,6 +124,38 @@ def _integers(found: FixedForm, start: IntArray, end: IntArray) -> IntArray | No
             return None
         values = np.where(inside, values * 10 + digit, values)
     return values
+
+
+def _names(found: FixedForm) -> tuple[CodeArray, list[str]] | None:
+    """Codes of names, and the names as they appear; those of tensors that differ in their number alone share the first.
+
+    None where one has escapes.
+    """
+    start, end = found.name
+    rows, word = _numbered(found)
+    others = start.copy()
+    others[rows] = 0
+    texts = _texts(found, others, end)
+    if texts is None:
+        return None
+    codes, names = texts
+    codes[rows] = len(names) + word
+    first, place = _by_appearance(codes)
+    return place.astype(np.int32), [found.text[start[row] : end[row]].decode() for row in first.tolist()]
+
+
+def _numbered(found: FixedForm) -> tuple[IntArray, CodeArray]:
+    """Rows whose name is a word for what is done with a tensor, and its number; and codes of these words."""
+    start, end = found.name
+    rows = np.flatnonzero(found.letters[end - 1] <= ord("9"))
+    digits = found.digits_before(end[rows])
+    space = end[rows] - digits - 1
+    known = (digits > 0) & (found.letters[space] == ord(" ")) & (space > start[rows])
+    rows, space = rows[known], space[known]
+    words = found.texts(start[rows], space).dictionary_encode()
+    word = words.indices.to_numpy()
+    of_tensor = np.array([text in NUMBERED for text in words.dictionary.to_pylist()] or [False], bool)[word]
+    return rows[of_tensor], word[of_tensor]
 
 
 def _texts(found: FixedForm, start: IntArray, end: IntArray) -> tuple[CodeArray, list[str]] | None:

@@ -47,6 +47,8 @@ class FixedForm:
 
     text: bytes
     letters: npt.NDArray[np.uint8]
+    words: npt.NDArray[np.uint64]
+    """Eight letters from each place."""
     phase: npt.NDArray[np.uint8]
     """Letters."""
     name: Bounds
@@ -66,6 +68,24 @@ class FixedForm:
         pieces = pa.Array.from_buffers(pa.large_string(), max(len(bounds) - 1, 0), buffers)
         return pieces.take(pa.array(np.arange(0, len(bounds), 2)))
 
+    def all_start(self, places: IntArray, text: bytes) -> bool:
+        """Whether the text, of up to eight letters, stands at all places."""
+        return len(text) <= _WIDEST and bool(starting(self.words, places, text).all())
+
+    def digits_before(self, places: IntArray) -> IntArray:
+        """How many digits stand right before each place; 0 for eight and more."""
+        letters = self.words[places - _WIDEST].view(np.uint8).reshape(-1, _WIDEST)
+        is_digit = letters - np.uint8(ord("0")) <= 9
+        return np.asarray(np.argmin(is_digit[:, ::-1], axis=1))  # 0 where all are
+
+
+def starting(words: npt.NDArray[np.uint64], places: IntArray, text: bytes) -> BoolArray:
+    """Whether a text of up to eight letters stands at each place."""
+    found = words[places]
+    if len(text) < _WIDEST:
+        found &= np.uint64((1 << 8 * len(text)) - 1)
+    return np.asarray(found == np.uint64(int.from_bytes(text, "little")))
+
 
 class _Marks:
     """Quotes and closing braces of a text that ends with spaces, and what stands at them."""
@@ -73,21 +93,14 @@ class _Marks:
     def __init__(self, text: bytes) -> None:
         self.letters = np.frombuffer(text, np.uint8)
         self.places = np.flatnonzero((self.letters == _QUOTE) | (self.letters == _BRACE))
-        self._words = np.ndarray(len(text) - _WIDEST + 1, "<u8", text, strides=(1,))  # eight letters from each place
-
-    def starting(self, place: IntArray, text: bytes) -> BoolArray:
-        """Whether a text of up to eight letters stands at each place."""
-        words = self._words[place]
-        if len(text) < _WIDEST:
-            words &= np.uint64((1 << 8 * len(text)) - 1)
-        return np.asarray(words == np.uint64(int.from_bytes(text, "little")))
+        self.words = np.ndarray(len(text) - _WIDEST + 1, "<u8", text, strides=(1,))
 
     def ends(self) -> tuple[IntArray, int]:
         """Marks that end events, and how many braces may end an object by what follows them."""
         braces = np.flatnonzero(self.letters[self.places] == _BRACE)
         places = self.places[braces]
         ending = np.count_nonzero(_AFTER_OBJECT[self.letters[places + 1]])
-        return np.append(braces[self.starting(places, b'},{"')], len(self.places) - 1), int(ending)
+        return np.append(braces[starting(self.words, places, b'},{"')], len(self.places) - 1), int(ending)
 
 
 def located(text: bytes) -> FixedForm | None:
@@ -145,12 +158,12 @@ class _Walk:
         args = self._args()
         if not self.is_sound or self.at.min() < 0 or np.any(phase_end != phase + 1):
             return None
-        return FixedForm(text, letters, letters[phase], name, category, pid, tid, ts, args)
+        return FixedForm(text, letters, self._marks.words, letters[phase], name, category, pid, tid, ts, args)
 
     def _key(self, key: bytes, marks: int) -> tuple[IntArray, BoolArray]:
         """Where the key begins if it does so that many marks before, and whether it does."""
         place = self._places[self.at - marks]  # before the first mark: at the last ones, where no key begins
-        return place, self._marks.starting(place, key)
+        return place, starting(self._marks.words, place, key)
 
     def _number(self, key: bytes, end: IntArray) -> Bounds:
         place, found = self._key(key, 2)
@@ -174,7 +187,7 @@ class _Walk:
     def _skip(self, key: bytes, marks: int, rows: IntArray | None) -> IntArray:
         """Skips a key and its value, among some rows or all, where they are there; returns these rows."""
         at = self.at if rows is None else self.at[rows]
-        found = np.flatnonzero(self._marks.starting(self._places[at - marks], key))
+        found = np.flatnonzero(starting(self._marks.words, self._places[at - marks], key))
         rows = found if rows is None else rows[found]
         self.at = self.at.copy()
         self.at[rows] -= marks
@@ -188,5 +201,5 @@ class _Walk:
         rows = np.flatnonzero(told)
         ends_before = (brace[rows] + 2 == first_key[rows]) & (brace[rows] > begin[rows])
         ends_before &= self._marks.letters[brace[rows]] == _BRACE
-        self.is_sound &= bool((ends_before & self._marks.starting(begin[rows] + 1, b'"args":{')).all())
+        self.is_sound &= bool((ends_before & starting(self._marks.words, begin[rows] + 1, b'"args":{')).all())
         return (begin + len(b'{"args":')) * told, (brace + 1) * told

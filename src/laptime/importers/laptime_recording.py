@@ -25,6 +25,7 @@ from laptime.importers.laptime_rows import (
     shifted,
     with_points,
 )
+from laptime.importers.megengine_scopes import OWN_STEP
 from laptime.importers.progress import Progress, silent
 from laptime.importers.sources import Source, sources_beside
 from laptime.model.builder import GivenStep, TraceBuilder
@@ -80,7 +81,8 @@ class LaptimeRecording:
         _add_facts(log, parts, builder)
         builder.meta["start_ups"] = add_start_ups(log, windows, builder)
         add_rows(log, windows, parts.main_track, builder)
-        builder.steps = with_points(given_steps(log, windows), parts.steps) or parts.steps
+        named = [step for step in parts.steps if not OWN_STEP.match(step.label)]
+        builder.steps = with_points(given_steps(log, windows), parts.steps) or named
         _warn(log, windows, builder)
         progress(1, 1)
 

@@ -9,6 +9,7 @@ its spans say.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -80,11 +81,25 @@ class MegEngineTimeline:
         )
         makers = _build(events, builder)
         for drawing in source.files[1:]:
-            read_tensors(Source(drawing), builder, progress, makers)
+            read_tensors(Source(drawing), builder, progress, makers.by_number())
 
 
-def _build(events: Events, builder: TraceBuilder) -> dict[int, tuple[int, int]]:
-    """Adds everything; returns the operator and the slice of each operator's first execution, by its number."""
+@dataclass(frozen=True)
+class _Makers:
+    """Executions of operators."""
+
+    number: IntArray
+    operator: IntArray
+    row: IntArray
+
+    def by_number(self) -> dict[int, tuple[int, int]]:
+        """The operator and the slice of each operator's first execution, by its number."""
+        columns = (column[::-1].tolist() for column in (self.number, self.operator, self.row))
+        return {number: (op, row) for number, op, row in zip(*columns, strict=True)}
+
+
+def _build(events: Events, builder: TraceBuilder) -> _Makers:
+    """Adds everything; returns the executions."""
     spans = paired_spans(events, builder)
     in_microseconds(spans, events, builder)
     threads = threads_of(events, spans, builder)
@@ -96,7 +111,8 @@ def _build(events: Events, builder: TraceBuilder) -> dict[int, tuple[int, int]]:
             {"track": threads.track[instants["place"]], "ts": instants["start"], **_labels(instants)},
         )
     if not len(spans):
-        return {}
+        empty = np.empty(0, np.int64)
+        return _Makers(empty, empty, empty)
     links = links_of(events, spans, threads, builder)
     scopes = scopes_of(spans, threads, links.executed, builder)
     if len(links.executed) and not len(links.kernels):
@@ -118,11 +134,7 @@ def _build(events: Events, builder: TraceBuilder) -> dict[int, tuple[int, int]]:
     _add_slices(spans, threads, scopes, links, {"op": operators, "call_stack": stacks, "phase": phase}, builder)
     _add_links(links, forward_backward, builder)
     _compare_ratios(last_values, _busy_percent(spans, links.kernels), builder)
-    made = links.executed[::-1]
-    return {
-        number: (op, row)
-        for number, op, row in zip(spans.op[made].tolist(), operators[made].tolist(), made.tolist(), strict=True)
-    }
+    return _Makers(spans.op[links.executed], operators[links.executed].astype(np.int64), links.executed)
 
 
 def _labels(columns: dict[str, Column]) -> dict[str, Column]:

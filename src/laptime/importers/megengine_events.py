@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from laptime.importers.bare_events import COUNTED_ONLY
+from laptime.importers.bare_events import COUNTED_ONLY, NUMBERED
 from laptime.importers.decoding import Decoded, id_column, interned
 from laptime.importers.events import FAULTS
 from laptime.importers.megengine_args import Args, args_of, counter_values
@@ -23,7 +23,6 @@ from laptime.model.rows import Rows
 from laptime.model.tracks import TrackKey, plain_id
 from laptime.model.vocabulary import NULL
 
-_NUMBERED = frozenset({"Input", "Output", "Put", "Del", "Drop", "RecFree", "ReGen", "SwapIn", "SwapOut"})
 T = TypeVar("T")
 _SPAN_COLUMNS: dict[str, tuple[type[np.generic], int]] = {
     "place": (np.int32, 0),
@@ -102,7 +101,7 @@ class Events:
         group = np.array([_GROUP.get(phase, _UNKNOWN) for phase in block.phases] or [0], np.int8)[block.phase]
         timed = block.ts_ns != NULL
         place = np.array([self._place(*thread) for thread in block.tracks] or [0], np.int32)[block.track]
-        plain = [_plain_name(name) for name in block.names]
+        plain = [plain_name(name) for name in block.names]
         spool = block.args_start + builder.spool.add(block.args)
         common: dict[str, Column] = {"place": place, "start": block.ts_ns, "args_start": spool}
         common["name"] = builder.names.codes(plain)[block.name]
@@ -187,10 +186,10 @@ class Events:
             self.thread_names[self._place(*block.tracks[block.track[row]])] = plain_id(args.get("name"))
 
 
-def _plain_name(name: str) -> str:
-    """Without the number of a tensor."""
+def plain_name(name: str) -> str:
+    """A name without the number of a tensor."""
     head, _, number = name.rpartition(" ")
-    return head if head in _NUMBERED and number.isdigit() else name
+    return head if head in NUMBERED and number.isdigit() else name
 
 
 def add_counters(events: Events, builder: TraceBuilder) -> dict[str, float]:

@@ -18,6 +18,8 @@ from laptime.model.builder import GivenStep, TraceBuilder
 from laptime.model.classify import kind_of, step_number
 from laptime.model.vocabulary import NULL, PHASE_CODE
 
+OWN_STEP = re.compile(r"laptime step (\d{1,18})\Z")
+"""Scopes with which laptime's recorder marks steps, whether training ends them or not."""
 _OPTIMIZER = re.compile(r"(?:step|clear_grad|clip_grad_\w+)\Z")
 _NO_SCOPES = COMMANDS | {"OpDispatch", "TensorWaitProp"}
 _CUDA_CALL = re.compile(r"(?:cuda|cu)[A-Z]\w*\Z")
@@ -58,6 +60,12 @@ def scopes_of(spans: Spans, threads: Threads, executed: IntArray, builder: Trace
         phase[row_depth] = np.where(inherited >= 0, inherited, phase[row_depth])
     phase = np.where(around >= 0, phase[around], -1).astype(np.int8)
     return Scopes(is_scope, around, phase, np.where(around >= 0, path[around], 0).astype(np.int32), paths)
+
+
+def _step_of(name: str) -> int | None:
+    """Number of the step that a scope is named for."""
+    own = OWN_STEP.match(name)
+    return step_number(name) if own is None else int(own[1])
 
 
 def _phase_of(name: str) -> int:
@@ -113,7 +121,7 @@ def _paths(spans: Spans, is_scope: BoolArray, names: list[str]) -> tuple[IntArra
         found = []
         for each in distinct.tolist():
             text, name = texts[each // len(names)], names[each % len(names)]
-            if step_number(name) is None:
+            if _step_of(name) is None:
                 text = f"{text}/{name}" if text else name
             if text not in paths:
                 paths[text] = len(texts)
@@ -147,7 +155,7 @@ def step_spans(
     if len(rows):
         return [
             StepSpan(
-                step_number(names[spans.name[row]]) or 0,
+                _step_of(names[spans.name[row]]) or 0,
                 int(spans.start[row]),
                 int(spans.end[row]),
                 names[spans.name[row]],
@@ -165,10 +173,13 @@ def step_spans(
 
 
 def _step_scopes(spans: Spans, scopes: Scopes, names: list[str]) -> IntArray:
-    """Outermost scopes that are named like a step."""
+    """Outermost scopes that are named like a step; without any, those of laptime's recorder, which may lie around."""
     marks = np.array([step_number(name) is not None for name in names] or [False], bool)
+    own_marks = np.array([OWN_STEP.match(name) is not None for name in names] or [False], bool)
     rows = np.flatnonzero(scopes.is_scope & marks[spans.name])
-    return rows[_outer(spans, scopes.around, rows) < 0]
+    outer = _outer(spans, scopes.around, rows)
+    rows = rows[(outer < 0) | own_marks[spans.name[outer]]]
+    return rows if len(rows) else np.flatnonzero(scopes.is_scope & own_marks[spans.name])
 
 
 def with_forward(

@@ -8,7 +8,7 @@ import numpy as np
 
 from laptime.importers.xplane_events import Events
 from laptime.importers.xplane_space import Plane
-from laptime.model.arrays import CodeArray, IntArray
+from laptime.model.arrays import CodeArray, IntArray, distinct_codes
 from laptime.model.builder import TraceBuilder
 from laptime.model.tracks import TrackKey
 from laptime.model.vocabulary import NULL
@@ -22,15 +22,20 @@ _XLA, _CUDA, _HIP = 9, 1, 6
 def add_memory(events: Events, start: IntArray, track: CodeArray, plane: Plane, builder: TraceBuilder) -> None:
     """Adds the allocations among the events, and the allocator's own peak as a counter."""
     signs = {code: _SIGNS[kind.name] for code, kind in plane.event_kinds.items() if kind.name in _SIGNS}
+    if not signs:
+        return
     rows = np.flatnonzero(np.isin(events.metadata, list(signs)))
+    if not len(rows):
+        return
     names, by_row = plane.stat_names, events.column(plane.stat_key("allocator_name"))
     rows = rows[(by_row[rows] != NULL) & (start[rows] != NULL)]
     if not len(rows):
         return
     told = {key: events.column(plane.stat_key(key))[rows] for key in _STATS}
-    sign = np.array([signs[code] for code in events.metadata[rows].tolist()], np.int64)
+    known, place = distinct_codes(events.metadata[rows])
+    sign = np.array([signs[code] for code in known.tolist()], np.int64)[place]
     size = told["allocation_bytes"]
-    codes, place = np.unique(by_row[rows], return_inverse=True)
+    codes, place = distinct_codes(by_row[rows])
     device = np.array([_device(names.get(code, ""), builder) for code in codes.tolist()], np.int64)[place]
     builder.memory_events.append(
         len(rows),

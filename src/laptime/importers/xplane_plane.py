@@ -30,6 +30,7 @@ _TEXTS = (*OP_STATS, "memcpy_details", "allocator_name")
 _LATEST_PS = 1 << 61
 """26 days: nothing is later in a line, or longer."""
 _LATEST_NS = 1 << 61
+_PS = np.uint64(1000)
 _COPIED = re.compile(r"\bsize:(\d{1,18})\b")
 _TWICE_NS = 100_000
 _SCOPE, _STEP, _CALL, _WORKLESS = (BASE_KIND_CODE[kind] for kind in ("scope", "step", HOST_CALL, "device_other"))
@@ -127,17 +128,11 @@ class PlaneReader:
         return events.chosen(~summed)
 
     def _rows(self, events: Events, line: Line) -> _Rows:
-        offset = np.where(events.offset_ps == NULL, 0, events.offset_ps)
-        placed = (offset >= 0) & (offset < _LATEST_PS) & (abs(line.timestamp_ns) < _LATEST_NS)
-        timed = placed & (events.duration_ps >= 0) & (events.duration_ps < _LATEST_PS)
-        offset = np.where(placed, offset, 0)
-        start = (offset + 500) // 1000
-        end = (offset + np.where(timed, events.duration_ps, 0) + 500) // 1000
-        base = line.timestamp_ns if abs(line.timestamp_ns) < _LATEST_NS else 0
+        start, dur = _times(events, line)
         known, place = distinct_codes(events.metadata)
         kinds = self._plane.event_kinds
         names = self._builder.names.codes(shown_name(kinds[code]) for code in known.tolist())
-        return _Rows(events, np.where(placed, start + base, NULL), np.where(timed, end - start, NULL), names[place])
+        return _Rows(events, start, dur, names[place])
 
     def _has(self, events: Events, stat: str) -> BoolArray:
         has = np.zeros(len(events), bool)
@@ -287,6 +282,25 @@ class PlaneReader:
 
 
 _NO_ROWS = np.empty(0, np.int64)
+
+
+def _times(events: Events, line: Line) -> tuple[IntArray, IntArray]:
+    """Start and duration in ns, both ends rounded; NULL where they cannot be."""
+    offset, duration = events.offset_ps, events.duration_ps
+    is_late = abs(line.timestamp_ns) >= _LATEST_NS
+    odd = is_late or offset.min() < 0 or duration.min() < 0 or max(offset.max(), duration.max()) >= _LATEST_PS
+    if not odd:
+        start = (offset + 500).view(np.uint64) // _PS
+        end = (offset + duration + 500).view(np.uint64) // _PS
+        return start.view(np.int64) + line.timestamp_ns, (end - start).view(np.int64)
+    offset = np.where(offset == NULL, 0, offset)
+    placed = (offset >= 0) & (offset < _LATEST_PS) & (not is_late)
+    timed = placed & (duration >= 0) & (duration < _LATEST_PS)
+    offset = np.where(placed, offset, 0)
+    begin = (offset + 500) // 1000
+    last = (offset + np.where(timed, duration, 0) + 500) // 1000
+    base = 0 if is_late else line.timestamp_ns
+    return np.where(placed, begin + base, NULL), np.where(timed, last - begin, NULL)
 
 
 def _only(rows: _Rows, chosen: IntArray) -> _Rows:

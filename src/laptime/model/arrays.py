@@ -40,16 +40,19 @@ def distinct_codes(codes: Column) -> tuple[IntArray, IntArray]:
     if not len(codes):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     least, most = int(codes.min()), int(codes.max())
+    if 0 < least <= most <= 4 * len(codes):
+        least = 0
     if most - least > 4 * len(codes) + 1024:
         values, place = np.unique(codes, return_inverse=True)
         return values.astype(np.int64), place.reshape(-1)
     present = np.zeros(most - least + 1, bool)
-    present[codes - least] = True
+    shifted = codes - least if least else codes
+    present[shifted] = True
     values = np.flatnonzero(present)
     if len(values) == len(present):
-        return values + least, (codes - least).astype(np.int64)
+        return values + least, shifted.astype(np.int64)
     place_of = np.cumsum(present) - 1
-    return values + least, place_of[codes - least]
+    return values + least, place_of[shifted]
 
 
 def stable_order(codes: Column) -> IntArray:

@@ -13,6 +13,7 @@ from laptime.model.arrays import CodeArray, Column, IntArray
 
 _LEVELS = 24
 """Depth from which on pointers are followed: going through the slices once for each level costs more there."""
+_BLOCK = 1 << 15
 _LATEST = float(1 << 61)
 
 
@@ -68,13 +69,26 @@ class _Nester:
 
     def nesting(self, rows: IntArray) -> Nesting:
         """Of the rows, which have a duration."""
+        for block in self._blocks(rows) if self._has_room else [rows]:
+            self._settle(block)
+        return Nesting(self._parents, self._depth, np.sort(np.concatenate(self._crossing)))
+
+    def _blocks(self, rows: IntArray) -> list[IntArray]:
+        """Cuts the rows where nothing is open, if possible into blocks that stay in the processor's cache."""
+        if len(rows) <= _BLOCK:
+            return [rows]
+        is_gap = self._start[rows[1:]] >= np.maximum.accumulate(self._end[rows])[:-1]
+        gaps = np.append(np.flatnonzero(is_gap) + 1, len(rows))
+        cuts = gaps[np.searchsorted(gaps, np.arange(_BLOCK, len(rows), _BLOCK))]
+        return np.split(rows, np.unique(cuts))
+
+    def _settle(self, rows: IntArray) -> None:
         owner, end, level = np.full(len(rows), -1, np.int64), self._end[rows], 0
         while len(rows) and level < _LEVELS and self._has_room:
             rows, owner, end = self._outermost(rows, owner, end, level=level)
             level += 1
         if len(rows):
             self._follow_pointers(rows, owner, end, level=level)
-        return Nesting(self._parents, self._depth, np.sort(np.concatenate(self._crossing)))
 
     def _outermost(
         self, rows: IntArray, owner: IntArray, end: IntArray, *, level: int
@@ -126,7 +140,7 @@ def _moves(track: CodeArray, start: IntArray, end: IntArray) -> IntArray | None:
 def _place_empty(rows: IntArray, lasting: IntArray, nesting: Nesting, columns: tuple[CodeArray, IntArray]) -> None:
     """Parents and depths of slices without duration."""
     track, end = columns
-    place = np.searchsorted(lasting, rows) - 1
+    place = rows - np.arange(1, len(rows) + 1)  # the last of `lasting` before each
     around = np.where(place >= 0, lasting[np.maximum(place, 0)] if len(lasting) else -1, -1)
     around[(around >= 0) & (track[around] != track[rows])] = -1
     pending = np.flatnonzero(around >= 0)

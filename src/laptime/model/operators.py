@@ -78,20 +78,21 @@ def _frame_nodes(slices: Assembled, names: list[str]) -> _FrameNodes:
         empty = np.empty(0, np.int64)
         return _FrameNodes(empty, empty, of_slice)
     count = 0
+    of_slice = np.append(of_slice, -1)  # what lies in nothing (-1) finds no node
     for rows in slices.levels:
-        parent = slices.parent[rows]
-        outer = np.where(parent >= 0, of_slice[parent], -1)
-        of_slice[rows] = outer
+        outer = of_slice[slices.parent[rows]]
         frames = is_frame[rows]
-        if not frames.any():
+        if not frames.all():
+            of_slice[rows] = outer
+            rows, outer = rows[frames], outer[frames]
+        if not len(rows):
             continue
-        key = (outer[frames] + 1) * len(names) + columns["name"][rows[frames]]
-        distinct, place = distinct_codes(key)
-        of_slice[rows[frames]] = count + place
+        distinct, place = distinct_codes((outer + 1) * len(names) + columns["name"][rows])
+        of_slice[rows] = count + place
         parents.append(distinct // len(names) - 1)
         node_names.append(distinct % len(names))
         count += len(distinct)
-    return _FrameNodes(np.concatenate(parents), np.concatenate(node_names), of_slice)
+    return _FrameNodes(np.concatenate(parents), np.concatenate(node_names), of_slice[:-1])
 
 
 def _stacks(

@@ -62,7 +62,8 @@ class Rows:
 
     def put(self, name: str, values: Column) -> None:
         """Puts other values in place of a whole column."""
-        self._parts[name] = [values.astype(self._columns[name][0], copy=False)]
+        borders = np.cumsum(self._counts)[:-1]
+        self._parts[name] = list(np.split(values.astype(self._columns[name][0], copy=False), borders))
 
     def least(self, name: str, *, missing: int) -> int | None:
         """Least value of a column, `missing` aside; None where there is none."""

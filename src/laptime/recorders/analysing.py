@@ -1,4 +1,4 @@
-"""The report of a recording, made in a process of its own: the libraries it needs never enter the training process."""
+"""Reports of a recording, made in a process of their own: the libraries they need never enter the training process."""
 
 from __future__ import annotations
 
@@ -21,17 +21,29 @@ def can_analyse() -> bool:
         return False
 
 
-def analyse(folder: Path, *, command: Sequence[str] = ("report",), environment: dict[str, str] | None = None) -> str:
+def analyse(folder: Path, *, command: Sequence[str] = ("report",)) -> str:
     """What `laptime <command> FOLDER` prints; where laptime is not installed whole, one line saying what to run."""
-    words = " ".join(command)
     if not can_analyse():
-        return f"recorded in {folder}; run `laptime {words} {folder}` where laptime is installed whole"
+        words = " ".join((command[0], str(folder), *command[1:]))
+        return f"recorded in {folder}; run `laptime {words}` where laptime is installed whole"
+    return run([command[0], str(folder), *command[1:]])
+
+
+def run(words: Sequence[str]) -> str:
+    """What a command line of laptime prints, or why it fails."""
+    if not can_analyse():
+        return f"run `laptime {' '.join(words)}` where laptime is installed whole"
     path = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-m", "laptime", *command[:1], str(folder), *command[1:]],
-        env={**os.environ, **(environment or {}), "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "laptime", *words],
+            env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:  # no memory for another process, no interpreter
+        return f"`laptime {' '.join(words)}` did not start: {error.strerror}"
     return done.stdout.rstrip("\n") if done.returncode == 0 else (done.stderr.strip() or "no report could be made")

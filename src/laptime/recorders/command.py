@@ -100,7 +100,7 @@ class Recording:
         profiler, where = self._profiler, self._profiler.path
         if not profiler.has_started:
             text = f"nothing was recorded: {self._why_nothing()}"
-        elif not profiler.has_written:
+        elif profiler.log_path is None:
             text = f"nothing was recorded in {where}"
         elif self._steps is None:
             text = f"recorded in {where}, no steps (--steps-from NAME marks them); next: laptime report {where}"

@@ -59,7 +59,7 @@ class Scopes:
     def begin_step(self, number: int) -> None:
         """A step begins; scopes that are open go on inside it."""
         with self.left() as left:
-            self._step = f"step {number}" if left else self._step
+            self._step = f"laptime step {number}" if left else self._step
 
     def end_step(self) -> None:
         """The step ends. Where something else is open that only MegEngine knows of, its scope stays open."""

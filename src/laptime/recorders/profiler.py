@@ -178,7 +178,10 @@ class Profiler:
         """
         self.stop()
         options = [f"--{name.replace('_', '-')}={value}" for name, value in choices.items()]
-        return analysing.analyse(self.path, command=("report", *options))
+        log = self.log_path
+        _, world = rank_and_world()
+        is_alone = log is not None and world in (None, 1)  # else the folder holds the other ranks
+        return analysing.analyse(log if log is not None and is_alone else self.path, command=("report", *options))
 
     def watch(self, loader: Iterable[_T]) -> Watched[_T] | WatchedIterator[_T]:
         """The loader, watched: how long training waits for each batch, how full its queues are, what its workers do."""
@@ -192,9 +195,9 @@ class Profiler:
         return self._recorded_steps
 
     @property
-    def has_written(self) -> bool:
-        """Whether there is a log, whole or not."""
-        return self._log is not None
+    def log_path(self) -> Path | None:
+        """The log, which names the recording of this process; None where there is none yet."""
+        return None if self._log is None else self._log.path
 
     def callback(self) -> object:
         """A callback for the framework's own training loop that ends a step after each batch: MindSpore's Model.train.
