@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable
 from types import TracebackType
@@ -38,8 +37,10 @@ class scope:  # used like a function: with scope("forward")
         recorder = self._recorder
         if recorder is not None:
             self._recorder = None
-            with contextlib.suppress(Exception):
+            try:  # noqa: SIM105 -- suppress takes as long as all the rest
                 recorder.close_scope(self._token)
+            except Exception:
+                pass
 
     def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
         """A function whose every call is such a range."""
