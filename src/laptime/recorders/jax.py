@@ -66,6 +66,7 @@ class JaxBackend:
         self._jax = cast("_Jax", importlib.import_module("jax"))
         self._profiler = self._jax.profiler
         self._step: _Annotation | None = None
+        self._window: Window | None = None
         self._traces = False
         self._patches = Patches()
         self._told = False
@@ -84,6 +85,7 @@ class JaxBackend:
 
     def start(self, window: Window) -> None:
         """Begins a trace in a folder that is gone again when the window ends."""
+        self._window = window
         options, unknown = trace_options(self._profiler, self._options)
         if unknown:
             self._tell(window, f"jax.profiler has no option {', '.join(unknown)}; ignored")
@@ -107,6 +109,7 @@ class JaxBackend:
         except RuntimeError as error:  # the user's code has ended it
             self._tell(window, f"jax.profiler was stopped before the window ended: {error}")
         finally:
+            self._close_step()
             _keep_profile(_folder(window), window)
 
     def _give_way(self, window: Window) -> None:
@@ -138,7 +141,11 @@ class JaxBackend:
         self._step.__enter__()
 
     def end_step(self, number: int) -> None:
-        """Ends the annotation; nothing is waited for."""
+        """Ends the annotation, waiting for nothing; what is no whole step ends after the trace, which then omits it."""
+        if self._window is None or self._window.unended_step != number:
+            self._close_step()
+
+    def _close_step(self) -> None:
         step, self._step = self._step, None
         if step is not None:
             step.__exit__(None, None, None)
