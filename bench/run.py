@@ -1,4 +1,5 @@
-"""Measure laptime beside HTA, `json` and `orjson` on one large trace, and write `docs/benchmarks.md`.
+"""Measure laptime beside HTA, `json` and `orjson` on one large trace, its importers beside each other, and write
+`docs/benchmarks.md`.
 
 Everything runs in one go, each as a process of its own, so that the ratios hold on a slow or busy machine as well. A
 run that skips a part prints its page but leaves the file alone.
@@ -20,9 +21,10 @@ from importlib import metadata
 from pathlib import Path
 from subprocess import CalledProcessError
 
+import megengine_import
 from make_trace import DATA, ROOT, BuiltTrace, MissingCorpus, build_trace, corpus_file
 from measure import CommandFailed, Measurement, measure
-from page import HTA, LaptimeRuns, Results, page
+from page import HTA, ImporterCost, LaptimeRuns, Results, page
 from peers import HTA_LOAD, JSON_LOAD, ORJSON_LOADS, InstallFailed, peer_python, peer_versions
 from recording import section
 
@@ -46,7 +48,8 @@ def main() -> int:
         print(f"bench: {problem}", file=sys.stderr)
         return 1
     print(text)
-    if options.skip_hta or options.skip_laptime or options.skip_recording or options.no_4m:
+    skipped = (options.skip_hta, options.skip_laptime, options.skip_recording, options.no_4m, options.no_megengine)
+    if any(skipped):
         print(f"A part was skipped: {PAGE.relative_to(ROOT)} stays as it is.", file=sys.stderr)
     else:
         PAGE.write_text(text, encoding="utf-8")
@@ -62,6 +65,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--skip-laptime", action="store_true", help="measure the peers only")
     parser.add_argument("--skip-recording", action="store_true", help="do not measure what recording costs")
     parser.add_argument("--no-4m", action="store_true", help="do not import the four times larger trace")
+    parser.add_argument(
+        "--no-megengine", action="store_true", help="do not compare MegEngine's importer with PyTorch's"
+    )
     return parser.parse_args()
 
 
@@ -81,6 +87,7 @@ def _measure_all(options: argparse.Namespace) -> Results:
     if large_trace:
         _read_once(large_trace.path)
         large = _measure_laptime(large_trace, imports=1)
+    both = None if options.no_megengine or options.skip_laptime else _measure_megengine()
     return Results(
         events=trace.events,
         file_bytes=trace.path.stat().st_size,
@@ -89,6 +96,7 @@ def _measure_all(options: argparse.Namespace) -> Results:
         date=datetime.date.today().isoformat(),
         laptime=laptime,
         large=large,
+        megengine=both,
         peers=peers,
         recording=() if options.skip_recording else tuple(section()),
     )
@@ -113,6 +121,16 @@ def _measure_laptime(trace: BuiltTrace, *, imports: int) -> LaptimeRuns:
             for _ in range(SECOND_REPEATS):
                 runs.second_reports.append(_say("laptime report again", _measure_report(trace, workspace)))
     return runs
+
+
+def _measure_megengine() -> tuple[ImporterCost, ImporterCost]:
+    """The cost of MegEngine's importer and of PyTorch's, on a million events each."""
+    with megengine_import.compared(megengine_import.CASES[0], data=DATA) as both:
+        print(*(megengine_import.line(each, both[1]) for each in both), sep="\n", file=sys.stderr, flush=True)
+        mine, pytorch = (
+            ImporterCost(each.name, each.trace.events, each.file_bytes, *each.cpu_seconds) for each in both
+        )
+    return mine, pytorch
 
 
 def _joined(one: LaptimeRuns, other: LaptimeRuns) -> LaptimeRuns:
