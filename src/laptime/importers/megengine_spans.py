@@ -82,7 +82,7 @@ def paired_spans(events: Events, builder: TraceBuilder) -> Spans:
     begins = points[pairs.begins]
     end_ns[begins] = pairs.ends_ns
     end_row[begins] = np.where(pairs.ends >= 0, points[pairs.ends], _NEVER)
-    is_span = is_whole
+    is_span = is_whole.copy()
     is_span[begins] = True
     rows = np.flatnonzero(is_span)
     return _spans(columns, rows, end_row[rows], end_ns[rows])
