@@ -95,6 +95,13 @@ def test_the_data_pipeline(tmp_path: Path, workspace: Workspace) -> None:
     assert result is not None
 
 
+def test_stages_that_took_no_time_are_not_slow(tmp_path: Path, workspace: Workspace) -> None:
+    rows = [["pipeline_op", 0, "fetch", "Data", 1, None, "q"], ["slice", 11, "fetch", "data", 1100, 1100]]
+    _write(tmp_path / "out", [_ROWS[0], [*rows, ["queue", "q", "host", 1600, 0, 4]], *_ROWS[-1:]])
+    found = pipeline(trace_of(tmp_path / "out", workspace))
+    assert (found["operators"][0]["total_ns"], found["bottleneck"]) == (0, None)  # type: ignore[index]  # JSON
+
+
 def test_the_report_of_plain_python(tmp_path: Path, workspace: Workspace) -> None:
     """Scopes stand for operators where there are none; the start of a loader is no step's wait."""
     _write(tmp_path / "out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import cast
 
 from laptime.recorders import active
@@ -47,6 +48,9 @@ class OpenWindow:
             backend.start(self.window)
             self._sampler.start()
         except BaseException:
+            self._sampler.stop()
+            with contextlib.suppress(Exception):  # what had begun
+                backend.stop(self.window)
             self._end(now(), "failed")
             raise
         active.recorder = backend if backend.marks_scopes else LogScopes(log, with_backtrace=with_backtrace)
