@@ -151,6 +151,12 @@ def test_windows_without_steps_are_steps(tmp_path: Path, workspace: Workspace) -
     assert steps_of(trace_of(tmp_path / "out", workspace)) == [(1, True), (2, True)]
 
 
+def test_a_window_that_did_not_open_is_no_step(tmp_path: Path, workspace: Workspace) -> None:
+    rows = [[row for row in line if row[0] != "step"] for line in _second_window(_ROWS)]
+    _write(tmp_path / "out", [[["begin", 1, 1000, _AHEAD], ["end", 1, 1100, "failed"]], *rows])
+    assert steps_of(trace_of(tmp_path / "out", workspace)) == []
+
+
 def test_a_file_of_the_framework_beside_the_log(tmp_path: Path, workspace: Workspace) -> None:
     """Its slices and those of the log are on one thread."""
     rows = [*_ROWS[:-1], [["file", 1, "a.window1.json", "megengine"]], *_ROWS[-1:]]

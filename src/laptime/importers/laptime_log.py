@@ -35,7 +35,7 @@ class Begin(msgspec.Struct, array_like=True, tag="begin"):
 
 
 class End(msgspec.Struct, array_like=True, tag="end"):
-    """A window ends; `state` is whole or cut."""
+    """A window ends; `state` is whole, cut or failed."""
 
     window: _Number
     time_ns: _Time
