@@ -9,6 +9,7 @@ import pytest
 
 from laptime.analyses.pipeline import pipeline
 from laptime.analyses.report import report
+from laptime.importers import laptime_log
 from laptime.importers.opening import open_run
 from laptime.model.trace import Run, Trace
 from laptime.model.workspace import Workspace
@@ -94,6 +95,13 @@ def test_the_data_pipeline(tmp_path: Path, workspace: Workspace) -> None:
     assert result is not None
 
 
+def test_stages_that_took_no_time_are_not_slow(tmp_path: Path, workspace: Workspace) -> None:
+    rows = [["pipeline_op", 0, "fetch", "Data", 1, None, "q"], ["slice", 11, "fetch", "data", 1100, 1100]]
+    _write(tmp_path / "out", [_ROWS[0], [*rows, ["queue", "q", "host", 1600, 0, 4]], *_ROWS[-1:]])
+    found = pipeline(trace_of(tmp_path / "out", workspace))
+    assert (found["operators"][0]["total_ns"], found["bottleneck"]) == (0, None)  # type: ignore[index]  # JSON
+
+
 def test_the_report_of_plain_python(tmp_path: Path, workspace: Workspace) -> None:
     """Scopes stand for operators where there are none; the start of a loader is no step's wait."""
     _write(tmp_path / "out")
@@ -143,6 +151,12 @@ def test_windows_without_steps_are_steps(tmp_path: Path, workspace: Workspace) -
     assert steps_of(trace_of(tmp_path / "out", workspace)) == [(1, True), (2, True)]
 
 
+def test_a_window_that_did_not_open_is_no_step(tmp_path: Path, workspace: Workspace) -> None:
+    rows = [[row for row in line if row[0] != "step"] for line in _second_window(_ROWS)]
+    _write(tmp_path / "out", [[["begin", 1, 1000, _AHEAD], ["end", 1, 1100, "failed"]], *rows])
+    assert steps_of(trace_of(tmp_path / "out", workspace)) == []
+
+
 def test_a_file_of_the_framework_beside_the_log(tmp_path: Path, workspace: Workspace) -> None:
     """Its slices and those of the log are on one thread."""
     rows = [*_ROWS[:-1], [["file", 1, "a.window1.json", "megengine"]], *_ROWS[-1:]]
@@ -172,6 +186,58 @@ def test_files_of_windows_that_cannot_be_read(
     trace = trace_of(tmp_path / "out", workspace)
     assert warnings_of(trace)["other"].startswith(text)
     assert steps_of(trace) == [(1, True), (2, True)]
+
+
+def test_files_elsewhere_are_not_read(tmp_path: Path, workspace: Workspace) -> None:
+    """Not by a path in the log, nor by a link; where the log is a link too, its files lie beside what it leads to."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "secret.json").write_text(training_step().text())
+    names = ["../elsewhere/secret.json", str(elsewhere / "secret.json"), "a.window1.json", "a.window1.folder"]
+    files = [["file", 1, name, "megengine"] for name in names]
+    path = _write(tmp_path / "out", [*_ROWS[:-1], files, *_ROWS[-1:]])
+    (tmp_path / "out" / "a.window1.json").symlink_to(elsewhere / "secret.json")
+    (tmp_path / "out" / "a.window1.folder").symlink_to(elsewhere)
+    (trace,) = open_run(path, workspace=workspace).traces
+    assert len(_slices(trace)) == 4
+    assert [w["message"] for w in trace.meta["warnings"]] == [
+        f"{name}, which the log names, is not there; left out" for name in sorted(names)
+    ]
+    (tmp_path / "out" / "a.window1.json").unlink()
+    (tmp_path / "out" / "a.window1.json").write_text(training_step().text())
+    (tmp_path / "linked").mkdir()
+    for name in (path.name, "a.window1.json"):
+        (tmp_path / "linked" / name).symlink_to(tmp_path / "out" / name)
+    (trace,) = open_run(tmp_path / "linked", workspace=workspace).traces
+    assert len(_slices(trace)) > 4
+
+
+def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path, workspace: Workspace) -> None:
+    file = ["file", 1, "a.window1.json", "megengine"]
+    counts = []
+    for number, again in enumerate(
+        [[], [["begin", 2, 2700, _AHEAD], ["file", 2, *file[2:]], ["end", 2, 2800, "whole"]]]
+    ):
+        folder = tmp_path / f"{number}"
+        _write(folder, [*_ROWS[:-1], [file], *_ROWS[-1:], again])
+        (folder / "a.window1.json").write_text(training_step().text())
+        counts.append(len(_slices(trace_of(folder, workspace))))
+    assert counts[0] == counts[1] > 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"baseTimeNanoseconds":4611686018427387904,"traceEvents":[{"ph":"X","name":"f","ts":1,"dur":1,"tid":1}]}',
+        '{"traceEvents":[{"ph":"X","name":"f","ts":-4e15,"dur":1},{"ph":"X","name":"g","ts":4e15,"dur":1}]}',
+    ],
+)
+def test_times_that_do_not_fit_the_wall_clock(text: str, tmp_path: Path, workspace: Workspace) -> None:
+    _write(tmp_path / "out", [*_ROWS[:-1], [["file", 1, "a.window1.json", "chrome_trace"]], *_ROWS[-1:]])
+    (tmp_path / "out" / "a.window1.json").write_text(text)
+    trace = trace_of(tmp_path / "out", workspace)
+    assert warnings_of(trace) == {"other": "a.window1.json: times that cannot be; left out"}
+    assert (len(_slices(trace)), steps_of(trace)) == (4, [(1, True), (2, True)])
 
 
 # ---- damage ----
@@ -239,6 +305,29 @@ def test_impossible_slices(slice_: list[object], tmp_path: Path, workspace: Work
     trace = trace_of(tmp_path / "out", workspace)
     assert trace.meta["events"]["dropped"] == {"invalid_json": 1}
     assert len(_slices(trace)) == 4
+
+
+@pytest.mark.parametrize("line", ["{}", '[["fact","deep",{}]]'])
+def test_a_line_that_is_too_deep(line: str, tmp_path: Path, workspace: Workspace) -> None:
+    path = _write(tmp_path / "out")
+    path.write_text(path.read_text() + line.format("[" * 100_000 + "]" * 100_000) + "\n")
+    trace = trace_of(tmp_path / "out", workspace)
+    assert trace.meta["events"] == {"read": 17, "kept": 16, "dropped": {"invalid_json": 1}}
+
+
+def test_a_line_without_end(tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laptime_log, "_BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(laptime_log, "_LONGEST_LINE", 1 << 12)
+    _write(tmp_path / "out", [*_ROWS[:2], ["x" * 20_000], *_ROWS[2:]])
+    trace = trace_of(tmp_path / "out", workspace)
+    assert steps_of(trace) == [(1, True)]
+    assert any("the log is cut at byte" in warning["message"] for warning in trace.meta["warnings"])
+
+
+@pytest.mark.parametrize("rank", [-1, 1 << 40, True, "0"])
+def test_ranks_that_cannot_be(rank: object, tmp_path: Path, workspace: Workspace) -> None:
+    _write(tmp_path / "out", facts={**_FACTS, "rank": rank})
+    assert trace_of(tmp_path / "out", workspace).rank is None
 
 
 def test_facts_that_cannot_be_read(tmp_path: Path, workspace: Workspace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -252,6 +253,19 @@ def test_a_framework_that_cannot_start_is_noted(framework: str, tmp_path: Path, 
     trace = trace_of(tmp_path / "out", workspace)
     assert warnings_of(trace) == {"other": "the profiler of failing did not start: RuntimeError: no start today"}
     assert [row[0] for row in rows_of(tmp_path / "out", "begin")] == [1, 2]
+    assert failing.calls == ["start", "stop"]  # what had begun is taken back
+
+
+def test_a_system_that_gives_no_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    before = list(gc.callbacks)
+    with laptime.Profiler(tmp_path / "out") as prof:
+        prof.step()
+    assert gc.callbacks == before
+    assert [row[0] for row in rows_of(tmp_path / "out", "step")] == [1]
 
 
 def test_several_failures_at_once(framework: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

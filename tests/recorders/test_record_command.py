@@ -262,6 +262,17 @@ def test_steps_that_are_not_there(name: str, text: str, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_class_that_claims_to_have_every_method(tmp_path: Path) -> None:
+    _folder(
+        tmp_path,
+        claims="class Claims(type):\n    def __getattr__(cls, name): return print\nclass Net(metaclass=Claims): pass\n",
+        train="from claims import Net\n\nprint('trained')\n",
+    )
+    done = _record(["--steps-from", "Net.train", "train.py"], tmp_path)
+    assert done.stdout == "trained\n"
+    assert "Net.train was not found" in done.stderr
+
+
 def test_line_numbers_stay(tmp_path: Path) -> None:
     script = (
         "def step():\n    pass\n\n\nstep()\nif True:\n    step = step\nimport sys\nprint(sys._getframe().f_lineno)\n"

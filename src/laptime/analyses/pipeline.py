@@ -224,7 +224,7 @@ def _longest(ops: list[_Op], times: StageTimes, bound: Row | None) -> tuple[_Op,
     if not starved and (share is None or share < _WAITS):
         return None
     op = max((op for op in ops if op.op_type in times), key=lambda op: times[op.op_type][1], default=None)
-    if op is None:
+    if op is None or not times[op.op_type][1]:
         return None
     count, total = times[op.op_type]
     whole = sum(time for _, time in times.values())

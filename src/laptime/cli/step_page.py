@@ -98,10 +98,6 @@ def _draw_communication(page: Console, step: Step, *, width: int, total: int) ->
         page.print(Text(f"{'':<{_LABEL_WIDTH}}{count}, {time_text(time)}"))
 
 
-def _known_time(ns: int | None) -> str:
-    return "unknown" if ns is None else time_text(ns)
-
-
 def stream_label(name: str) -> str:
     """`thread 18322` of `thread 18322 (pt_gloo_runloop)`: the number tells threads apart."""
     return shortened(name.split(" (")[0], _LABEL_WIDTH - 1)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import ParamSpec, TypeVar, overload
@@ -16,6 +15,7 @@ from typing import ParamSpec, TypeVar, overload
 from laptime.recorders import Profiler as _Recorder
 from laptime.recorders import active, scope
 from laptime.recorders.options import FORMATS
+from laptime.recorders.telling import tell
 
 __all__ = ["Profiler", "is_profiling", "profile", "scope"]
 
@@ -55,7 +55,7 @@ class Profiler(contextlib.ContextDecorator):
             if name not in FORMATS:
                 raise AssertionError(f"unsupported format {name}: choose from {', '.join(FORMATS)}")
         if unknown:  # MegEngine says nothing
-            print(f"laptime: the profiler has no option {', '.join(unknown)}; ignored", file=sys.stderr)
+            tell(f"the profiler has no option {', '.join(unknown)}; ignored")
         self._path = os.fspath(path)
         self._recorder = _Recorder(
             self._path,
@@ -92,10 +92,7 @@ class Profiler(contextlib.ContextDecorator):
         if self._depth == 1:
             self._iterations += 1
             if self._iterations == _MANY_ITERATIONS + 1:
-                print(
-                    f"laptime: more than {_MANY_ITERATIONS} iterations are recorded, each is kept; a few are enough",
-                    file=sys.stderr,
-                )
+                tell(f"more than {_MANY_ITERATIONS} iterations are recorded, each is kept; a few are enough")
             self._recorder.start()
         return self
 

@@ -3,6 +3,7 @@ heavy."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,14 +25,19 @@ def laptime_recordings(folder: Path) -> list[FolderRecording]:
 
 
 def recording_of(log: Path, entries: list[Path] | None = None) -> FolderRecording:
-    """A log, with the files of its windows that lie beside it."""
+    """A log, with the files of its windows that lie beside it; a link to elsewhere is none."""
     from laptime.importers.folders import FolderRecording
 
     start = f"{log.name.removesuffix(SUFFIX)}.window"
     beside = sorted(log.parent.iterdir()) if entries is None else entries
-    own = [entry for entry in beside if entry.name.startswith(start)]
+    folder = os.path.dirname(os.path.realpath(log))
+    own = [entry for entry in beside if entry.name.startswith(start) and _lies_in(entry, folder)]
     files = [file for entry in own for file in ([entry] if entry.is_file() else _files(entry))]
     return FolderRecording(FORMAT, (log, *files), path=log)
+
+
+def _lies_in(entry: Path, folder: str) -> bool:
+    return os.path.dirname(os.path.realpath(entry)) == folder
 
 
 def _files(folder: Path) -> list[Path]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from laptime.importers.streams import ByteStream
 
 _BLOCK_BYTES = 1 << 22
+_LONGEST_LINE = 1 << 28
+"""The recorder writes a few thousand rows at once; what goes on beyond that is no line of it."""
+_FAULTS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _Time = Annotated[int, msgspec.Meta(ge=0, le=1 << 61)]
 _Ahead = Annotated[int, msgspec.Meta(ge=-(1 << 61), le=1 << 62)]
 _Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
@@ -32,7 +35,7 @@ class Begin(msgspec.Struct, array_like=True, tag="begin"):
 
 
 class End(msgspec.Struct, array_like=True, tag="end"):
-    """A window ends; `state` is whole or cut."""
+    """A window ends; `state` is whole, cut or failed."""
 
     window: _Number
     time_ns: _Time
@@ -190,6 +193,8 @@ def _lines(stream: ByteStream) -> Iterator[bytes]:
     while data := stream.read(_BLOCK_BYTES):
         *whole, rest = (rest + data).split(b"\n")
         yield from (line + b"\n" for line in whole)
+        if len(rest) > _LONGEST_LINE:
+            break
     if rest:
         yield rest
 
@@ -197,7 +202,7 @@ def _lines(stream: ByteStream) -> Iterator[bytes]:
 def _add_line(line: bytes, place: int, log: Log) -> None:
     try:
         log.rows += _ROWS.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except _FAULTS:
         log.rows += list(_one_by_one(line, log))
         if not line.endswith(b"\n"):
             log.cut_at = place
@@ -206,7 +211,7 @@ def _add_line(line: bytes, place: int, log: Log) -> None:
 def _add_facts(line: bytes, log: Log) -> None:
     try:
         log.facts = _FACTS.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except _FAULTS:
         log.bad += line.endswith(b"\n")
         log.cut_at = None if line.endswith(b"\n") else 0
 
@@ -215,11 +220,11 @@ def _one_by_one(line: bytes, log: Log) -> Iterator[Row]:
     """The good rows of a line; of one that is no list nothing."""
     try:
         raws = _ANY.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except _FAULTS:
         log.bad += line.endswith(b"\n")
         return
     for raw in raws:
         try:
             yield _ONE.decode(raw)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except _FAULTS:
             log.bad += 1

@@ -29,7 +29,7 @@ from laptime.importers.megengine_scopes import OWN_STEP
 from laptime.importers.progress import Progress, silent
 from laptime.importers.sources import Source, sources_beside
 from laptime.model.builder import GivenStep, TraceBuilder
-from laptime.model.joining import Joiner, first_time
+from laptime.model.joining import Joiner, first_time, fits
 
 _FIRST_LINE = re.compile(rb'^\{"laptime":\s*\d')
 _UNIX = 10**18
@@ -88,14 +88,16 @@ class LaptimeRecording:
 
 
 def windows_of(log: Log) -> list[Window]:
-    """The windows of a log, in order of time."""
+    """The windows of a log, in order of time. A file is of the window that names it first."""
     found: dict[int, Window] = {}
+    named: set[str] = set()
     for row in log.rows:
         if isinstance(row, Begin):
             found[row.window] = Window(row.window, row.time_ns, row.ahead_ns)
         elif isinstance(row, End) and row.window in found:
             found[row.window].end_ns, found[row.window].state = row.time_ns, row.state
-        elif isinstance(row, File) and row.window in found:
+        elif isinstance(row, File) and row.window in found and row.name not in named:
+            named.add(row.name)
             found[row.window].files.append(row)
     return list(found.values())
 
@@ -130,15 +132,17 @@ class _Parts:
             part = TraceBuilder(Path(work))
             try:
                 importer.read(source, part, silent, self._decoders)
+                if importer.name in _WRONG_FIGURES:
+                    part.warnings.forget("mismatch")
+                shift = _shift(part, window)
+                if not fits(part, shift_ns=shift):
+                    raise LaptimeError("times that cannot be", where=source.name, remedy="record again")
+                joined = self._joiner.join(part, shift_ns=shift)
             except (LaptimeError, OSError) as error:
                 what = error.what if isinstance(error, LaptimeError) else error.strerror
                 self._builder.warnings.add("other", f"{source.name}: {what}; left out")
                 part.spool.discard()
                 return
-            if importer.name in _WRONG_FIGURES:
-                part.warnings.forget("mismatch")
-            shift = _shift(part, window)
-            joined = self._joiner.join(part, shift_ns=shift)
             if part.main_track is not None and self.main_track is None:
                 self.main_track = int(joined.tracks[part.main_track])
             self._take_facts(part, shift)
@@ -189,11 +193,14 @@ def _add_facts(log: Log, parts: _Parts, builder: TraceBuilder) -> None:
     )
 
 
+_MOST_RANKS = 1 << 31
 _KEPT = ("version", "host", "pid", "command", "with_backtrace", "with_scopes")
 
 
 def _number(*values: object) -> int | None:
-    return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
+    """The first that can be a rank."""
+    numbers = (value for value in values if isinstance(value, int) and not isinstance(value, bool))
+    return next((value for value in numbers if 0 <= value < _MOST_RANKS), None)
 
 
 def _warn(log: Log, windows: Sequence[Window], builder: TraceBuilder) -> None:

@@ -156,8 +156,8 @@ def given_steps(log: Log, windows: Sequence[Window]) -> list[GivenStep]:
             )
             for row in rows
         ]
-    whole = [window for window in windows if window.end_ns is not None]
-    if len(windows) < 2:
+    begun = [window for window in windows if window.state != "failed"]
+    if len(begun) < 2:
         return []
     return [
         GivenStep(
@@ -168,7 +168,7 @@ def given_steps(log: Log, windows: Sequence[Window]) -> list[GivenStep]:
             complete=window.state == "whole",
             window=window.number,
         )
-        for window in whole
+        for window in begun
         if window.end_ns is not None
     ]
 

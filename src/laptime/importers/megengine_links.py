@@ -23,8 +23,6 @@ from laptime.model.arrays import BoolArray, CodeArray, IntArray
 from laptime.model.builder import TraceBuilder
 from laptime.model.vocabulary import NULL
 
-BACKWARD_SCOPE = "Backward"
-
 
 @dataclass(frozen=True)
 class Uses:

@@ -199,3 +199,13 @@ def first_time(part: TraceBuilder) -> int | None:
     times = [rows.least(name, missing=NULL) for rows, name in ((part.slices, "start"), (part.points, "start"))]
     known = [time for time in [*times, *part.first_point_times()] if time is not None]
     return min(known, default=None)
+
+
+def fits(part: TraceBuilder, *, shift_ns: int) -> bool:
+    """Whether all times of a part are possible on a clock that is `shift_ns` ahead."""
+    tables: list[Rows] = [getattr(part, name) for name in _TABLES]
+    columns = [table.joined(name) for table in tables for name in _TIMES if table.has(name)]
+    known = [times for column in columns if len(times := column[column != NULL])]
+    ends = [int(end) for times in known for end in (times.min(), times.max())]
+    ends += [end for step in part.steps for end in (step.start_ns, step.end_ns)]
+    return all(abs(end + shift_ns) < _MOST for end in ends)

@@ -44,7 +44,8 @@ class TrainingFailed(Exception):
 class Backend(Protocol):
     """A framework's own profiler. Methods may raise: the profiler warns once and training goes on without it.
 
-    All are called on the thread that trains. A window: `start`, then steps and scopes, then `stop` (or `abandon`).
+    All are called on the thread that trains. A window: `start`, then steps and scopes, then `stop`,
+    which also takes back what `start` had begun where that failed.
     """
 
     name: str

@@ -6,7 +6,6 @@ With the standard library alone, so that it works in any training image.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from laptime.recorders.command_options import parse, profiler_of
 from laptime.recorders.decorator import StepCalls
 from laptime.recorders.importing import ImportListener
 from laptime.recorders.steps_from import StepsFrom, changed_code, looking_for
+from laptime.recorders.telling import tell
 
 _FRAMEWORKS = {package: name for name, (package, _) in BACKENDS.items() if package is not None}
 
@@ -46,7 +46,7 @@ class Recording:
     def run(self) -> None:
         """Runs the program to its end."""
         if not self._options.is_module and not os.path.exists(self._program):
-            print(f"laptime: no such file: {self._program}", file=sys.stderr)
+            tell(f"no such file: {self._program}")
             sys.exit(2)
         self._listener.install()
         if self._steps is None and self._options.framework in (None, "python"):
@@ -107,8 +107,7 @@ class Recording:
         else:
             count = profiler.recorded_steps
             text = f"recorded {count} {'step' if count == 1 else 'steps'} in {where}; next: laptime report {where}"
-        with contextlib.suppress(Exception):
-            print(f"laptime: {text}", file=sys.stderr)
+        tell(text)
 
     def _why_nothing(self) -> str:
         if self._steps is None:

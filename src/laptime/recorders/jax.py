@@ -20,6 +20,7 @@ from laptime.recorders.event_log import EventLog
 from laptime.recorders.options import Options
 from laptime.recorders.patching import Patches
 from laptime.recorders.queues import QueueProbe
+from laptime.recorders.telling import tell
 
 
 class _Annotation(Protocol):
@@ -173,7 +174,7 @@ class JaxBackend:
         window.log.add("note", text)
         if not self._told:
             self._told = True
-            print(f"laptime: {text}", file=sys.stderr)
+            tell(text)
 
 
 def trace_options(profiler: object, options: Options) -> tuple[dict[str, object], list[str]]:

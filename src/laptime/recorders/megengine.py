@@ -53,6 +53,7 @@ class MegEngineBackend:
         if own_profiler_runs():
             raise RuntimeError("MegEngine's own Profiler is recording; stop it first")
         self._recording = _Recording(window, self._options, self._scopes)
+        self._recording.start()
 
     def stop(self, window: Window) -> None:
         """Ends recording and writes the window's files."""
@@ -99,9 +100,13 @@ class _Recording:
         self._functions = FunctionScopes(core()) if options.with_scopes else None
         self._stretches = Stretches(_profiler_options(options), scopes, with_backtrace=options.with_backtrace)
         self._graphs = CompiledGraphs(window, self._stretches, self._patches)
+        self._with_backtrace = options.with_backtrace
+
+    def start(self) -> None:
+        """Begins; `stop` takes back what has begun, also where this raises."""
         self._yield_to_own_profiler()
-        if options.with_backtrace:
-            WaitStacks(window.log, self._patches)
+        if self._with_backtrace:
+            WaitStacks(self.window.log, self._patches)
         if self._functions is not None:
             self._functions.start()
         self._stretches.start()

@@ -16,6 +16,7 @@ from laptime.recorders.mindspore_callback import make_callback
 from laptime.recorders.mindspore_hooks import Hooks, executors
 from laptime.recorders.mindspore_profile import WindowProfile, device_target, start_profile, taken_folder
 from laptime.recorders.options import Options
+from laptime.recorders.telling import tell
 
 _IMPORTERS = {ASCEND: "ascend_output"}
 _IMPORTER_OF_OTHERS = "mindspore_cpu"
@@ -107,7 +108,7 @@ class MindSporeBackend:
         def sunk(steps: int) -> bool:
             if "sink" not in self._told:
                 self._told.add("sink")
-                print(f"laptime: data sink runs {steps} steps in one call; {_SUNK[counts_calls]}", file=sys.stderr)
+                tell(f"data sink runs {steps} steps in one call; {_SUNK[counts_calls]}")
             return counts_calls
 
         return make_callback(step, sunk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import weakref
 from collections.abc import Iterator
@@ -39,14 +40,12 @@ class CellNames:
 
     def _places(self, outermost: object) -> dict[int, str]:
         """Dotted names of the cells inside; by identity, for cells compare by value."""
-        try:
+        with contextlib.suppress(Exception):  # a cell that cannot be a key, or lists others in a way of its own
+            if outermost not in self._known:
+                named = cast("_Cell", outermost).cells_and_names()
+                self._known[outermost] = {id(inner): name for name, inner in named}
             return self._known[outermost]
-        except KeyError:
-            named = cast("_Cell", outermost).cells_and_names()
-            places = self._known[outermost] = {id(inner): name for name, inner in named}
-            return places
-        except TypeError:  # a cell of the user's own that cannot be a key
-            return {}
+        return {}
 
 
 def _trains(cell: object, optimizer: type) -> bool:

@@ -20,6 +20,7 @@ from laptime.recorders.backends import Backend, LoaderProbe, TrainingFailed, fra
 from laptime.recorders.event_log import EventLog
 from laptime.recorders.options import Options, activities_of, formats_of
 from laptime.recorders.ranks import rank_and_world
+from laptime.recorders.telling import tell
 from laptime.recorders.watching import Watched, WatchedIterator
 from laptime.recorders.windows import OpenWindow
 
@@ -366,9 +367,7 @@ class Profiler:
     def _say_once(self, text: str) -> None:
         if text not in self._told:
             self._told.add(text)
-            with contextlib.suppress(Exception):  # nobody may be there to hear it
-                if sys.stderr is not None:
-                    print(f"laptime: {text}", file=sys.stderr)
+            tell(text)
 
 
 def _never(step: int) -> str:

@@ -69,10 +69,11 @@ class PyTorchBackend:
         """Begins to record."""
         self._pipelines.since = now()
         self.prepare()
-        self._running, self._prepared = self._prepared, None
-        if self._running is not None:
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None:
             self._ahead = wall_clock_ahead()
-            self._running.start_trace()
+            prepared.start_trace()
+            self._running = prepared  # not before: what another profiler keeps from starting is not ours to stop
             self._install(window)
 
     def stop(self, window: Window) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from laptime.recorders.options import Options
+from laptime.recorders.telling import tell
 
 HOST = "cpu"
 _OTHER_NAMES = {"rocm": "cuda", "hip": "cuda", "gpu": "cuda", "npu": "privateuse1"}
@@ -26,7 +26,7 @@ def chosen_activities(options: Options, supported: Iterable[object]) -> list[obj
         wanted = sorted(by_name, key=lambda name: (name != HOST, name)) if options.profile_device else [HOST]
     missing = [name for name in wanted if name not in by_name]
     if missing:
-        print(f"laptime: this PyTorch cannot record {', '.join(missing)}; left out", file=sys.stderr)
+        tell(f"this PyTorch cannot record {', '.join(missing)}; left out")
     found = [by_name[name] for name in wanted if name in by_name]
     if not found:
         raise ValueError(f"nothing to record: this PyTorch supports {', '.join(sorted(by_name)) or 'no activity'}")

@@ -6,6 +6,7 @@ from which the importer tells the module.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import threading
 import warnings
@@ -45,8 +46,10 @@ class ModulePaths:
     def _learn(self, root: Module, path: str) -> None:
         for number in [number for number, (ref, _) in self._known.items() if ref() is None]:
             del self._known[number]
-        for name, module in root.named_modules():
-            self._known[id(module)] = (weakref.ref(module), f"{path}.{name}" if name else path)
+        self._known[id(root)] = (weakref.ref(root), path)
+        with contextlib.suppress(Exception):  # a module may list others in a way of its own, and not itself
+            for name, module in root.named_modules():
+                self._known[id(module)] = (weakref.ref(module), f"{path}.{name}" if name else path)
 
 
 class _Calls(threading.local):

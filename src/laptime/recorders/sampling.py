@@ -25,10 +25,12 @@ class ProcessSampler:
         self._collecting: int | None = None
 
     def start(self) -> None:
-        """Begins to sample."""
+        """Begins to sample; where the system gives no further thread, collections alone are noted."""
         gc.callbacks.append(self._on_collection)
-        self._thread = threading.Thread(target=self._sample, name="laptime sampler", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._sample, name="laptime sampler", daemon=True)
+        with contextlib.suppress(RuntimeError):
+            thread.start()
+            self._thread = thread
 
     def stop(self) -> None:
         """Ends it, with a last sample."""

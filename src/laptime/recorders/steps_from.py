@@ -8,6 +8,7 @@ binds the name, in the compiled code alone.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import inspect
 import os
@@ -51,7 +52,11 @@ class StepsFrom:
         self.is_found = False
 
     def look(self, namespace: dict[str, object]) -> None:
-        """Looks for the function in a module's globals."""
+        """Looks for the function in a module's globals; what does not let itself be looked at or replaced is left."""
+        with contextlib.suppress(Exception):
+            self._look(namespace)
+
+    def _look(self, namespace: dict[str, object]) -> None:
         first, *rest = self.name.path
         if first not in namespace:
             return

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, Protocol, TypeVar, cast
 
 from laptime.recorders.backends import LoaderProbe
 from laptime.recorders.event_log import now
+from laptime.recorders.telling import tell
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -131,9 +131,8 @@ class WatchedIterator(Generic[_T]):
 
     def _drop(self, error: Exception) -> None:
         self._probe = None
-        with contextlib.suppress(Exception):
-            text = f"laptime: the loader is watched from outside only: {type(error).__name__}: {error}"
-            print(text, file=sys.stderr)
+        with contextlib.suppress(Exception):  # of its own words
+            tell(f"the loader is watched from outside only: {type(error).__name__}: {error}")
 
 
 _OWN_OF_ITERATION = ("_iterator", "_listener", "_probe", "_made", "_fresh")

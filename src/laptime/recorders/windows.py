@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import cast
 
 from laptime.recorders import active
@@ -33,8 +34,6 @@ class OpenWindow:
 
     def __init__(self, number: int, log: EventLog, backend: Backend, *, with_backtrace: bool) -> None:
         self.window = Window(number, log)
-        self.steps = 0
-        """Steps that ended in this window."""
         self._log, self._backend = log, backend
         self._step_start: int | None = None
         self._is_whole_step = True
@@ -47,6 +46,9 @@ class OpenWindow:
             backend.start(self.window)
             self._sampler.start()
         except BaseException:
+            self._sampler.stop()
+            with contextlib.suppress(Exception):  # what had begun
+                backend.stop(self.window)
             self._end(now(), "failed")
             raise
         active.recorder = backend if backend.marks_scopes else LogScopes(log, with_backtrace=with_backtrace)
@@ -67,7 +69,6 @@ class OpenWindow:
         self._log.add("step", number, self._step_start, now(), complete, self.window.number)
         self._step_start = None
         self._log.flush()
-        self.steps += 1
 
     def waited(self, span: tuple[int, int], *, fresh: bool) -> None:
         """The training thread waited for a batch; of a fresh iterator that is start-up, and the step begins after it.

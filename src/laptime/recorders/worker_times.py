@@ -56,4 +56,4 @@ class WorkerTimes:
             for end in (self._read, self._write):
                 with contextlib.suppress(OSError):
                     os.close(end)
-            self._read = -1
+            self._read = self._write = -1  # the numbers may soon be those of other files
