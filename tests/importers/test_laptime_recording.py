@@ -143,6 +143,25 @@ def test_windows_without_steps_are_steps(tmp_path: Path, workspace: Workspace) -
     assert steps_of(trace_of(tmp_path / "out", workspace)) == [(1, True), (2, True)]
 
 
+def _block(number: int, *rows: object, state: str = "whole") -> list[object]:
+    """A window of one block, which takes 500 ns from 300 ns after the window's beginning on."""
+    start = 10_000 * number
+    return [[["begin", number, start, _AHEAD]], [*rows, ["end", number, start + 900, state]]]
+
+
+def test_a_window_without_steps_is_as_long_as_its_block(tmp_path: Path, workspace: Workspace) -> None:
+    """The start of the framework's profiler is no part of it; a block that an exception ended hides no other."""
+    blocks = [["block", number, 10_000 * number + 300, 10_000 * number + 800, number] for number in (1, 2)]
+    cut = ["step", 3, 30_300, 30_400, False, 3]
+    _write(tmp_path / "out", [*_block(1, blocks[0]), *_block(2, blocks[1]), *_block(3, cut, state="cut")])
+    steps = trace_of(tmp_path / "out", workspace).table("steps").arrow().to_pylist()
+    assert [(row["step"], row["window"], row["end_ns"] - row["start_ns"], row["complete"]) for row in steps] == [
+        (1, 1, 500, True),
+        (2, 2, 500, True),
+        (3, 3, 100, False),
+    ]
+
+
 def test_a_file_of_the_framework_beside_the_log(tmp_path: Path, workspace: Workspace) -> None:
     """Its slices and those of the log are on one thread."""
     rows = [*_ROWS[:-1], [["file", 1, "a.window1.json", "megengine"]], *_ROWS[-1:]]

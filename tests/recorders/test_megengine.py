@@ -63,6 +63,14 @@ def test_each_call_of_a_decorated_function_is_a_step(decorated: Run) -> None:
     assert all(step["start_ns"] < step["forward_start_ns"] < step["backward_end_ns"] < step["end_ns"] for step in steps)
 
 
+def test_the_devices_are_done_when_a_block_ends(decorated: Run) -> None:
+    rows = decorated.sql(
+        """select count(*) as outside from slices where kind = 'kernel' and not exists
+        (select 1 from steps where slices.start_ns >= steps.start_ns and slices.start_ns + dur_ns <= steps.end_ns)"""
+    ).to_pylist()
+    assert rows == [{"outside": 0}]
+
+
 def test_operators_are_those_of_the_script(decorated: Run) -> None:
     for kind in ("op", "kernel"):
         found = counts(decorated, f"kind = '{kind}'")

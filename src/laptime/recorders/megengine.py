@@ -65,7 +65,9 @@ class MegEngineBackend:
         self._scopes.begin_step(number)
 
     def end_step(self, number: int) -> None:
-        """The step ends."""
+        """The step ends. One that ends with its window does so when the devices are done, as a block of MegEngine's."""
+        if self._recording is not None and self._recording.window.unended_step == number:
+            self._core.full_sync()
         self._scopes.end_step()
 
     def open_scope(self, name: str) -> object:

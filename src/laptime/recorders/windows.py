@@ -93,6 +93,8 @@ class OpenWindow:
             elif self._step_start is not None:
                 self.window.unended_step = number
                 self._backend.end_step(number)
+                if not self.steps:
+                    self._log.add("block", number, self._step_start, now(), self.window.number)
         finally:
             self._sampler.stop()
             end = now()
