@@ -151,6 +151,12 @@ def test_operators_have_call_stacks_backward_ones_too(entered_run: Run) -> None:
         assert {"forward", "train_step"} <= {row["function"] for row in stacks}
 
 
+def test_options_that_megengine_does_not_have_are_named(megengine_python: Path, tmp_path: Path) -> None:
+    script = "import megengine, laptime\nwith laptime.Profiler('run', with_scope=True, num_tensor_watch=3): pass\n"
+    done = run_script(megengine_python, script, tmp_path)
+    assert "laptime: MegEngine's profiler has no option with_scope; ignored\n" in done.stderr
+
+
 _STEP_SCOPES = """
 from megengine import Tensor
 from laptime.compat.megengine import Profiler, scope

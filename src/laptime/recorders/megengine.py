@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar, cast
@@ -35,6 +36,9 @@ class MegEngineBackend:
     marks_scopes = True
 
     def __init__(self, options: Options) -> None:
+        unknown = [name for name in options.extra if name not in _EXTRA]
+        if unknown:
+            print(f"laptime: MegEngine's profiler has no option {', '.join(unknown)}; ignored", file=sys.stderr)
         self._options = options
         self._core = core()
         self._scopes = Scopes(self._core)

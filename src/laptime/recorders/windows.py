@@ -53,10 +53,10 @@ class OpenWindow:
 
     def begin_step(self, number: int, *, is_whole: bool = True) -> None:
         """A step begins; not whole where its beginning is in another window."""
+        self._step_start = now()
         self._backend.begin_step(number)
         self._batches = 0
         self._is_whole_step = is_whole
-        self._step_start = now()
 
     def end_step(self, number: int, *, complete: bool = True) -> None:
         """The step ends; what it recorded is written."""
