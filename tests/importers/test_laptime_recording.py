@@ -94,6 +94,23 @@ def test_the_data_pipeline(tmp_path: Path, workspace: Workspace) -> None:
     assert result is not None
 
 
+@pytest.mark.parametrize(
+    ("wait_ns", "words"),
+    [(40, "training hardly waits for it"), (400, "training waits although they are ready")],
+)
+def test_waiting_beside_full_queues(wait_ns: int, words: str, tmp_path: Path, workspace: Workspace) -> None:
+    rows = [
+        ["pipeline_op", 0, "Loader", "Loader", 2, None, "q"],
+        ["queue", "q", "process", 2050, 4, 4],
+        ["slice", 10, "next batch", "data", 2010, 2010 + wait_ns],
+        ["step", 1, 2000, 2500, True, 1],
+    ]
+    _write(tmp_path / "out", [_ROWS[0], rows, [["end", 1, 2600, "whole"]]])
+    found = pipeline(trace_of(tmp_path / "out", workspace))["bottleneck"]
+    assert isinstance(found, dict)
+    assert f"; but only 0 of 1 batches found no data: {words}" in found["reason"]
+
+
 def test_the_report_of_plain_python(tmp_path: Path, workspace: Workspace) -> None:
     """Scopes stand for operators where there are none; the start of a loader is no step's wait."""
     _write(tmp_path / "out")
