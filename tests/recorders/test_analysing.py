@@ -64,8 +64,9 @@ def test_where_laptime_is_not_installed_whole(monkeypatch: pytest.MonkeyPatch, t
 
 def test_what_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "workspace"))
-    text = analysing.analyse(tmp_path / "nowhere")
-    assert "no such file or folder" in text
+    (tmp_path / "empty").mkdir()
+    text = analysing.analyse(tmp_path / "empty")
+    assert "no recording that laptime reads" in text
     assert "\n" not in text
 
 
