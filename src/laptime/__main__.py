@@ -15,8 +15,16 @@ _NEW_OBJECTS = 50_000
 def main() -> None:
     """Runs the command line; errors worded for the user become one line and exit code 1."""
     gc.set_threshold(_NEW_OBJECTS)
-    from laptime.cli.app import run
-    from laptime.cli.options import say
+    try:
+        from laptime.cli.app import run
+        from laptime.cli.options import say
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("laptime"):
+            raise
+        sys.exit(
+            f"laptime: {error.name} is not installed: `pip install laptime` installs all that its pages need;\n"
+            "`python -m laptime.recorders` records without it"
+        )
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show must not end the program

@@ -136,6 +136,12 @@ def test_the_headline_names_compilation_that_fills_a_step(tmp_path: Path, cli: C
     assert "compilation" not in cli("report", written(tmp_path / "other.json", device_events())).out
 
 
+def test_slices_that_start_before_their_launch_returns(tmp_path: Path, cli: Cli) -> None:
+    slow = [{**event, "dur": 30} if event["cat"] == "cuda_runtime" else event for event in device_events()]
+    page = cli("report", written(tmp_path / "trace.json", slow)).out
+    assert "Half of its slices start before their launch returns." in page
+
+
 def test_the_report_names_what_is_wrong_with_the_data(tmp_path: Path, cli: Cli) -> None:
     whole = written(tmp_path / "whole.json", device_events()).read_bytes()
     (tmp_path / "cut.json").write_bytes(whole[: len(whole) // 2])

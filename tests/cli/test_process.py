@@ -158,3 +158,13 @@ def test_a_narrow_encoding_is_no_crash(page: tuple[str, ...], tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert "rank" in done.stdout or "self" in done.stdout or "step" in done.stdout
+
+
+def test_pages_without_their_packages_say_what_to_install(tmp_path: Path) -> None:
+    """As after `pip install --no-deps`."""
+    script = "import sys\nsys.modules['typer'] = None\nfrom laptime.__main__ import main\nmain()\n"
+    command = [sys.executable, "-c", script, "report", str(EXAMPLE)]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("laptime: typer is not installed: `pip install laptime`")
+    assert "`python -m laptime.recorders` records" in done.stderr

@@ -102,6 +102,23 @@ def test_stages_that_took_no_time_are_not_slow(tmp_path: Path, workspace: Worksp
     assert (found["operators"][0]["total_ns"], found["bottleneck"]) == (0, None)  # type: ignore[index]  # JSON
 
 
+@pytest.mark.parametrize(
+    ("wait_ns", "words"),
+    [(40, "training hardly waits for it"), (400, "training waits although they are ready")],
+)
+def test_waiting_beside_full_queues(wait_ns: int, words: str, tmp_path: Path, workspace: Workspace) -> None:
+    rows = [
+        ["pipeline_op", 0, "Loader", "Loader", 2, None, "q"],
+        ["queue", "q", "process", 2050, 4, 4],
+        ["slice", 10, "next batch", "data", 2010, 2010 + wait_ns],
+        ["step", 1, 2000, 2500, True, 1],
+    ]
+    _write(tmp_path / "out", [_ROWS[0], rows, [["end", 1, 2600, "whole"]]])
+    found = pipeline(trace_of(tmp_path / "out", workspace))["bottleneck"]
+    assert isinstance(found, dict)
+    assert f"; but only 0 of 1 batches found no data: {words}" in found["reason"]
+
+
 def test_the_report_of_plain_python(tmp_path: Path, workspace: Workspace) -> None:
     """Scopes stand for operators where there are none; the start of a loader is no step's wait."""
     _write(tmp_path / "out")
@@ -155,6 +172,25 @@ def test_a_window_that_did_not_open_is_no_step(tmp_path: Path, workspace: Worksp
     rows = [[row for row in line if row[0] != "step"] for line in _second_window(_ROWS)]
     _write(tmp_path / "out", [[["begin", 1, 1000, _AHEAD], ["end", 1, 1100, "failed"]], *rows])
     assert steps_of(trace_of(tmp_path / "out", workspace)) == []
+
+
+def _block(number: int, *rows: object, state: str = "whole") -> list[object]:
+    """A window of one block, which takes 500 ns from 300 ns after the window's beginning on."""
+    start = 10_000 * number
+    return [[["begin", number, start, _AHEAD]], [*rows, ["end", number, start + 900, state]]]
+
+
+def test_a_window_without_steps_is_as_long_as_its_block(tmp_path: Path, workspace: Workspace) -> None:
+    """The start of the framework's profiler is no part of it; a block that an exception ended hides no other."""
+    blocks = [["block", number, 10_000 * number + 300, 10_000 * number + 800, number] for number in (1, 2)]
+    cut = ["step", 3, 30_300, 30_400, False, 3]
+    _write(tmp_path / "out", [*_block(1, blocks[0]), *_block(2, blocks[1]), *_block(3, cut, state="cut")])
+    steps = trace_of(tmp_path / "out", workspace).table("steps").arrow().to_pylist()
+    assert [(row["step"], row["window"], row["end_ns"] - row["start_ns"], row["complete"]) for row in steps] == [
+        (1, 1, 500, True),
+        (2, 2, 500, True),
+        (3, 3, 100, False),
+    ]
 
 
 def test_a_file_of_the_framework_beside_the_log(tmp_path: Path, workspace: Workspace) -> None:

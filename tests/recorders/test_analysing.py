@@ -52,17 +52,21 @@ def test_all_ranks_are_in_the_report_of_one(tmp_path: Path) -> None:
     assert "2 ranks" in printed.splitlines()[0]
 
 
-def test_where_laptime_is_not_installed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_laptime_is_not_installed_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(analysing, "_NEEDED", ("a_package_that_nobody_has",))
+    Path("runs/a").mkdir(parents=True)
     text = analysing.analyse(Path("runs/a"), command=("report", "--steps=2-3"))
     assert text == "recorded in runs/a; run `laptime report runs/a --steps=2-3` where laptime is installed whole"
+    assert analysing.analyse(Path("runs/b")) == "nothing was recorded in runs/b"
     assert analysing.run(["prof"]) == "run `laptime prof` where laptime is installed whole"
 
 
 def test_what_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "workspace"))
-    text = analysing.analyse(tmp_path / "nowhere")
-    assert "no such file or folder" in text
+    (tmp_path / "empty").mkdir()
+    text = analysing.analyse(tmp_path / "empty")
+    assert "no recording that laptime reads" in text
     assert "\n" not in text
 
 

@@ -63,6 +63,14 @@ def test_each_call_of_a_decorated_function_is_a_step(decorated: Run) -> None:
     assert all(step["start_ns"] < step["forward_start_ns"] < step["backward_end_ns"] < step["end_ns"] for step in steps)
 
 
+def test_the_devices_are_done_when_a_block_ends(decorated: Run) -> None:
+    rows = decorated.sql(
+        """select count(*) as outside from slices where kind = 'kernel' and not exists
+        (select 1 from steps where slices.start_ns >= steps.start_ns and slices.start_ns + dur_ns <= steps.end_ns)"""
+    ).to_pylist()
+    assert rows == [{"outside": 0}]
+
+
 def test_operators_are_those_of_the_script(decorated: Run) -> None:
     for kind in ("op", "kernel"):
         found = counts(decorated, f"kind = '{kind}'")
@@ -141,6 +149,12 @@ def test_operators_have_call_stacks_backward_ones_too(entered_run: Run) -> None:
             where slices.name = '{name}' and kind = 'kernel' and file like '%script.py'"""
         ).to_pylist()
         assert {"forward", "train_step"} <= {row["function"] for row in stacks}
+
+
+def test_options_that_megengine_does_not_have_are_named(megengine_python: Path, tmp_path: Path) -> None:
+    script = "import megengine, laptime\nwith laptime.Profiler('run', with_scope=True, num_tensor_watch=3): pass\n"
+    done = run_script(megengine_python, script, tmp_path)
+    assert "laptime: MegEngine's profiler has no option with_scope; ignored\n" in done.stderr
 
 
 _STEP_SCOPES = """

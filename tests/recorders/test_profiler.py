@@ -140,7 +140,31 @@ def test_arguments_that_cannot_be(arguments: dict[str, object], words: str, tmp_
         laptime.Profiler(tmp_path, **arguments)
 
 
+def test_one_format_may_be_a_text(tmp_path: Path) -> None:
+    assert laptime.Profiler(tmp_path, formats="memory_flow.svg")._options.formats == ("memory_flow.svg",)
+    with pytest.raises(ValueError, match="unknown format 'svg'"):
+        laptime.Profiler(tmp_path, formats="svg")
+
+
+def test_options_that_plain_python_does_not_have_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with laptime.Profiler(tmp_path, framework="python", with_scope=True) as prof:
+        prof.step()
+    assert capsys.readouterr().err == "laptime: plain Python has no option with_scope; ignored\n"
+
+
 # ---- windows ----
+
+
+def test_a_window_without_steps_has_the_time_of_its_block(tmp_path: Path) -> None:
+    prof = laptime.Profiler(tmp_path, framework="python")
+    for _ in range(2):
+        prof.start()
+        prof.stop()
+    with prof:
+        prof.step()
+    assert [(row[0], row[3]) for row in rows_of(tmp_path, "block")] == [(1, 1), (2, 2)]
+    assert all(row[2] >= row[1] for row in rows_of(tmp_path, "block"))
+    assert [row[0] for row in rows_of(tmp_path, "step")] == [3]
 
 
 def test_windows_of_a_schedule(tmp_path: Path, framework: str) -> None:

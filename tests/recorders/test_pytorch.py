@@ -422,3 +422,17 @@ print("GREW", sizes[1] - sizes[0])
     done = run_script(torch_python, script, tmp_path)
     grew = int(next(line for line in done.stdout.splitlines() if line.startswith("GREW")).split()[1])
     assert grew < 10_000_000  # 200 steps, 40 windows
+
+
+def test_a_handler_of_torch_profiler_is_named_as_without_use(torch_python: Path, tmp_path: Path) -> None:
+    script = """
+import laptime, torch
+with laptime.Profiler("out", on_trace_ready=print, with_flops=True) as prof:
+    torch.ones(2).add(1)
+    prof.step()
+"""
+    done = run_script(torch_python, script, tmp_path)
+    said = [line for line in done.stderr.splitlines() if line.startswith("laptime:")]
+    assert said == ["laptime: on_trace_ready is not called; the trace of each window is in the folder"]
+    assert done.stdout == ""
+    assert list((tmp_path / "out").glob("*.pt.trace.json.gz"))

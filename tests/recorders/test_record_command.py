@@ -339,6 +339,14 @@ def test_bad_usage(arguments: list[str], text: str, tmp_path: Path) -> None:
         assert done.stdout == ""
 
 
+def test_a_module_that_is_not_there_is_not_recorded(tmp_path: Path) -> None:
+    for command in (["-m", "laptime.recorders"], ["-m", "laptime", "record"]):
+        done = run_python([*command, "-m", "nowhere.at_all"], tmp_path, code=1)
+        assert done.stderr.startswith(f"{sys.executable}: ") and "'nowhere'" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
 def test_help_fits_a_terminal_and_has_examples(tmp_path: Path) -> None:
     ours = run_python(["-m", "laptime", "record", "--help"], tmp_path).stdout
     theirs = run_python(["-m", "laptime.recorders", "-h"], tmp_path).stdout

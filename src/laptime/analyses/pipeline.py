@@ -209,11 +209,16 @@ def _bottleneck(trace: Trace, table: list[Row], bound: Row | None, times: StageT
         return None
     op, reason = found
     if bound is not None and isinstance(bound["waits"], int) and bound["waits"] * 20 < int(str(bound["batches"])):
-        reason += (
-            f"; but only {bound['waits']} of {bound['batches']} batches found no data: training hardly waits for it"
-        )
+        reason += f"; but only {bound['waits']} of {bound['batches']} batches found no data: {_but(bound)}"
     text = advice(str(trace.meta.get("framework")), op.op_type)
     return {"op_id": op.op_id, "op_type": op.op_type, "name": op.name, "reason": reason, "advice": text}
+
+
+def _but(bound: Row) -> str:
+    share = _float(bound["share_of_step"])
+    if share is None or share < _WAITS:
+        return "training hardly waits for it"
+    return "training waits although they are ready, for their way out of the queue"
 
 
 def _longest(ops: list[_Op], times: StageTimes, bound: Row | None) -> tuple[_Op, str] | None:

@@ -193,8 +193,14 @@ def _show_queueing(page: Console, budget: Json, queueing: Json | None) -> None:
         page.print(f"Gaps of the device per step: {', '.join(texts)}.")
     launches = queueing["launches"]
     if launches:
-        page.print(f"Half of its slices start within {time_text(launches['p50_ns'])} of their launch.")
+        page.print(_ahead(launches["p50_ns"]))
     page.print()
+
+
+def _ahead(p50_ns: int) -> str:
+    if p50_ns < 0:  # the device is that fast, or its clock is not the host's
+        return "Half of its slices start before their launch returns."
+    return f"Half of its slices start within {time_text(p50_ns)} of their launch."
 
 
 def _bar(parts: list[tuple[int, str, str]], total: int) -> Text:

@@ -52,6 +52,15 @@ class Step(msgspec.Struct, array_like=True, tag="step"):
     window: _Number
 
 
+class Block(msgspec.Struct, array_like=True, tag="block"):
+    """What was recorded of a window in which training marked no step, without the start of the framework's profiler."""
+
+    number: _Number
+    start_ns: _Time
+    end_ns: _Time
+    window: _Number
+
+
 class Slice(msgspec.Struct, array_like=True, tag="slice"):
     """Something that a thread did."""
 
@@ -146,7 +155,23 @@ class Note(msgspec.Struct, array_like=True, tag="note"):
     message: str
 
 
-Row = Begin | End | Step | Slice | Call | Stack | Thread | Counter | Queue | PipelineOp | StartUp | File | Fact | Note
+Row = (
+    Begin
+    | End
+    | Step
+    | Block
+    | Slice
+    | Call
+    | Stack
+    | Thread
+    | Counter
+    | Queue
+    | PipelineOp
+    | StartUp
+    | File
+    | Fact
+    | Note
+)
 _ROWS = msgspec.json.Decoder(list[Row])
 _ANY = msgspec.json.Decoder(list[msgspec.Raw])
 _ONE = msgspec.json.Decoder(Row)

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from laptime.importers.laptime_calls import add_call_stacks
-from laptime.importers.laptime_log import Counter, Log, PipelineOp, Queue, Slice, Stack, StartUp, Step, Thread
+from laptime.importers.laptime_log import Block, Counter, Log, PipelineOp, Queue, Slice, Stack, StartUp, Step, Thread
 from laptime.model.builder import BASE_KIND_CODE, GivenStep, TraceBuilder
 from laptime.model.classify import MIRROR, is_loading
 from laptime.model.tracks import TrackKey
@@ -141,36 +141,48 @@ def _add_counters(log: Log, clock: _Clock, builder: TraceBuilder) -> None:
 
 
 def given_steps(log: Log, windows: Sequence[Window]) -> list[GivenStep]:
-    """The steps that training marked; without any, several windows are a step each. Else none is known."""
-    clock = _Clock(windows)
+    """The steps that training marked; where it ended none, several windows are a step each. Else none is known."""
     rows = [row for row in log.of(Step) if row.end_ns >= row.start_ns]
-    if rows:
-        return [
-            GivenStep(
-                step=row.number,
-                start_ns=clock.unix(row.start_ns),
-                end_ns=clock.unix(row.end_ns),
-                label=f"step {row.number}",
-                complete=row.complete,
-                window=row.window,
-            )
-            for row in rows
-        ]
-    begun = [window for window in windows if window.state != "failed"]
-    if len(begun) < 2:
-        return []
-    return [
+    clock = _Clock(windows)
+    marked = [
         GivenStep(
-            step=window.number,
-            start_ns=window.start_ns + window.ahead_ns,
-            end_ns=window.end_ns + window.ahead_ns,
-            label=f"window {window.number}",
-            complete=window.state == "whole",
-            window=window.number,
+            step=row.number,
+            start_ns=clock.unix(row.start_ns),
+            end_ns=clock.unix(row.end_ns),
+            label=f"step {row.number}",
+            complete=row.complete,
+            window=row.window,
         )
-        for window in begun
-        if window.end_ns is not None
+        for row in rows
     ]
+    begun = [window for window in windows if window.state != "failed"]
+    if len(begun) < 2 or any(row.complete for row in rows):
+        return marked
+    numbers = {row.number for row in rows}
+    whole = [step for step in _windows_as_steps(log, begun) if step.step not in numbers]
+    return sorted([*marked, *whole], key=lambda step: step.start_ns)
+
+
+def _windows_as_steps(log: Log, windows: Sequence[Window]) -> list[GivenStep]:
+    """Each window that ended, by its block where the log holds one: from its start on the framework's profiler ran."""
+    blocks = {row.window: row for row in log.of(Block) if row.end_ns >= row.start_ns}
+    found = []
+    for window in windows:
+        block = blocks.get(window.number)
+        start, end = (window.start_ns, window.end_ns) if block is None else (block.start_ns, block.end_ns)
+        if end is None or window.end_ns is None:
+            continue
+        found.append(
+            GivenStep(
+                step=window.number if block is None else block.number,
+                start_ns=start + window.ahead_ns,
+                end_ns=end + window.ahead_ns,
+                label=f"window {window.number}",
+                complete=window.state == "whole",
+                window=window.number,
+            )
+        )
+    return found
 
 
 def shifted(step: GivenStep, shift_ns: int) -> GivenStep:

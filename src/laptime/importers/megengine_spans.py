@@ -96,7 +96,7 @@ def _spans(columns: dict[str, Column], rows: IntArray, end_row: IntArray, end_ns
     found = {key: column[told if key in _TOLD_AT_END else rows] for key, column in columns.items() if key != "is_end"}
     found["op_name"] = np.where((found["op_name"] < 0) & (found["op"] != NULL), found["name"], found["op_name"])
     by_place = stable_order(found["place"])
-    end = np.where(is_open, np.iinfo(np.int64).min, 2 * end_row + 1)
+    end = np.where(is_open, np.iinfo(np.int64).max, 2 * end_row + 1)
     parents = containing_parents(found["place"][by_place], 2 * rows[by_place], end[by_place])
     parent = np.full(len(rows), -1, np.int64)
     parent[by_place] = np.where(parents >= 0, by_place[parents], -1)

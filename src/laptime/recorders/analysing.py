@@ -22,7 +22,12 @@ def can_analyse() -> bool:
 
 
 def analyse(folder: Path, *, command: Sequence[str] = ("report",)) -> str:
-    """What `laptime <command> FOLDER` prints; where laptime is not installed whole, one line saying what to run."""
+    """What `laptime <command> FOLDER` prints; where laptime is not installed whole, one line saying what to run.
+
+    One line as well where the folder is not there, because recording failed.
+    """
+    if not os.path.exists(folder):
+        return f"nothing was recorded in {folder}"
     if not can_analyse():
         words = " ".join((command[0], str(folder), *command[1:]))
         return f"recorded in {folder}; run `laptime {words}` where laptime is installed whole"

@@ -48,6 +48,8 @@ class Recording:
         if not self._options.is_module and not os.path.exists(self._program):
             tell(f"no such file: {self._program}")
             sys.exit(2)
+        if self._options.is_module and not programs.has_package(self._program):
+            programs.run_module(self._program, self._arguments)  # Python says that there is none, and exits
         self._listener.install()
         if self._steps is None and self._options.framework in (None, "python"):
             self._profiler.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar, cast
@@ -35,6 +36,9 @@ class MegEngineBackend:
     marks_scopes = True
 
     def __init__(self, options: Options) -> None:
+        unknown = [name for name in options.extra if name not in _EXTRA]
+        if unknown:
+            print(f"laptime: MegEngine's profiler has no option {', '.join(unknown)}; ignored", file=sys.stderr)
         self._options = options
         self._core = core()
         self._scopes = Scopes(self._core)
@@ -66,7 +70,9 @@ class MegEngineBackend:
         self._scopes.begin_step(number)
 
     def end_step(self, number: int) -> None:
-        """The step ends."""
+        """The step ends. One that ends with its window does so when the devices are done, as a block of MegEngine's."""
+        if self._recording is not None and self._recording.window.unended_step == number:
+            self._core.full_sync()
         self._scopes.end_step()
 
     def open_scope(self, name: str) -> object:

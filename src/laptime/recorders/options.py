@@ -36,7 +36,8 @@ class Options:
 
 def formats_of(chosen: str | None, several: Sequence[str] | None) -> tuple[str, ...]:
     """`format` and `formats` together. Raises ValueError for names that are no format."""
-    names = tuple(dict.fromkeys(([chosen] if chosen else []) + list(several or ()))) or (FORMATS[0],)
+    listed = [several] if isinstance(several, str) else list(several or ())
+    names = tuple(dict.fromkeys(([chosen] if chosen else []) + listed)) or (FORMATS[0],)
     for name in names:
         if name not in FORMATS:
             raise ValueError(f"unknown format {name!r}: choose from {', '.join(FORMATS)}")

@@ -298,6 +298,8 @@ class Profiler:
                 self._backend = make_backend(name, self._options)
             except Exception as error:
                 self._do_without(name, error)
+            if name == "python" and self._options.extra:
+                self._say_once(f"plain Python has no option {', '.join(self._options.extra)}; ignored")
         assert self._backend is not None
         return self._backend
 

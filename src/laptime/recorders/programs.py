@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import io
 import os
 import pkgutil
@@ -42,6 +43,18 @@ def run_module(name: str, arguments: Sequence[str]) -> None:
     """Runs a module as `python -m NAME ARGUMENTS` does. Raises what the program raises."""
     _take_place(["-m", *arguments], os.getcwd())
     _run_as_main(name, alter_argv=True)
+
+
+def has_package(module: str) -> bool:
+    """Whether the package of a module, or the module itself, is there for `run_module`. Nothing is imported."""
+    name, path = module.partition(".")[0], sys.path[:]
+    sys.path.insert(0, os.getcwd())
+    try:
+        return name in sys.modules or importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+    finally:
+        sys.path[:] = path
 
 
 def code_of(source: bytes, path: str, change: Changes | None) -> CodeType:

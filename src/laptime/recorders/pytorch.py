@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
 from collections.abc import Iterable
 from typing import Protocol, cast
 
@@ -155,4 +156,6 @@ def _make_profile(options: Options) -> KinetoProfile:
 
 def backend(options: Options) -> PyTorchBackend:
     """The recorder of PyTorch. Raises ImportError where torch is not installed."""
+    if options.extra.pop("on_trace_ready", None) is not None:
+        print("laptime: on_trace_ready is not called; the trace of each window is in the folder", file=sys.stderr)
     return PyTorchBackend(options)

@@ -37,6 +37,8 @@ class OpenWindow:
         self._log, self._backend = log, backend
         self._step_start: int | None = None
         self._is_whole_step = True
+        self._has_steps = False
+        """Whether a step ended in this window."""
         self._batches = 0
         self._sampler = ProcessSampler(log)
         log.add("begin", number, now(), wall_clock_ahead())
@@ -55,10 +57,10 @@ class OpenWindow:
 
     def begin_step(self, number: int, *, is_whole: bool = True) -> None:
         """A step begins; not whole where its beginning is in another window."""
+        self._step_start = now()
         self._backend.begin_step(number)
         self._batches = 0
         self._is_whole_step = is_whole
-        self._step_start = now()
 
     def end_step(self, number: int, *, complete: bool = True) -> None:
         """The step ends; what it recorded is written."""
@@ -68,6 +70,7 @@ class OpenWindow:
         complete = complete and self._is_whole_step
         self._log.add("step", number, self._step_start, now(), complete, self.window.number)
         self._step_start = None
+        self._has_steps = True
         self._log.flush()
 
     def waited(self, span: tuple[int, int], *, fresh: bool) -> None:
@@ -94,6 +97,8 @@ class OpenWindow:
             elif self._step_start is not None:
                 self.window.unended_step = number
                 self._backend.end_step(number)
+                if not self._has_steps:
+                    self._log.add("block", number, self._step_start, now(), self.window.number)
         finally:
             self._sampler.stop()
             end = now()
