@@ -158,6 +158,18 @@ def test_a_copy_between_devices_counts_once(tmp_path: Path, workspace: Workspace
     assert [(row["name"], row["count"], row["total_ns"]) for row in table] == [("Copy", 1, 20_000)]
 
 
+def test_a_scope_that_never_ended_holds_its_operators(tmp_path: Path, workspace: Workspace) -> None:
+    """A crash inside the second operator: both lie in the module whose scope is open."""
+    line = Timeline()
+    for tid in (INTERPRETER, WORKER):
+        line.begin(tid, "fc", 1)
+    line.op(1, "MatrixMul", 2, (3, 5), runs=[(GPU, 5, 9)], takes=(10,), makes=(11,))
+    line.op(2, "RELU", 6, (7, 8), runs=[(GPU, 9, 10)], takes=(11,), makes=(12,))
+    run = opened(line, tmp_path, workspace)
+    modules = rows(run, "SELECT o.name, o.module FROM ops o ORDER BY o.name")
+    assert modules == [{"name": "MatrixMul", "module": "fc"}, {"name": "RELU", "module": "fc"}]
+
+
 def test_a_recomputed_operator_has_all_its_executions(tmp_path: Path, workspace: Workspace) -> None:
     """Each device span belongs to the execution of its turn."""
     line = Timeline()
