@@ -64,11 +64,14 @@ def test_each_call_of_a_decorated_function_is_a_step(decorated: Run) -> None:
 
 
 def test_the_devices_are_done_when_a_block_ends(decorated: Run) -> None:
+    """Their begin is not looked at: on a busy machine MegEngine places device rows up to milliseconds too early."""
     rows = decorated.sql(
-        """select count(*) as outside from slices where kind = 'kernel' and not exists
-        (select 1 from steps where slices.start_ns >= steps.start_ns and slices.start_ns + dur_ns <= steps.end_ns)"""
+        """select steps.step, count(*) as kernels, count(*) filter (start_ns + dur_ns > end_ns) as late
+        from (select step, start_ns, dur_ns from slices where kind = 'kernel') join
+        (select step, end_ns from steps) steps using (step) group by all order by all"""
     ).to_pylist()
-    assert rows == [{"outside": 0}]
+    assert [(row["step"], row["late"]) for row in rows] == [(number, 0) for number in range(1, STEPS + 1)]
+    assert len({row["kernels"] for row in rows}) == 1
 
 
 def test_operators_are_those_of_the_script(decorated: Run) -> None:
