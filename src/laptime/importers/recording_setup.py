@@ -82,7 +82,7 @@ def _devices(machine: Machine, installed: dict[str, str]) -> Iterator[Diagnosis]
             yield Diagnosis("devices", "fault", f"{tool} is found, but no device /{pattern}", remedy)
     torch = installed.get("torch", "")
     if "NVIDIA" in seen and torch.endswith("+cpu"):
-        remedy = "install the build for CUDA: pip install torch --index-url https://download.pytorch.org/whl/cu128"
+        remedy = "install a build for CUDA, as the installation page of PyTorch says"
         yield Diagnosis("devices", "fault", f"torch {torch} is built for the processor alone", remedy)
     if not seen:
         yield Diagnosis("devices", "absent", "no device is found: the host alone is recorded")
