@@ -109,7 +109,7 @@ def command(
         at_least=_bounds(at_least, "--at-least", COLUMNS),
         at_most=_bounds(at_most, "--at-most", COLUMNS),
         sort=column,
-        ascending=ascending,
+        ascending=ascending or None,
         limit=limit or (None if as_json else 30),
         page=page,
     )

@@ -86,13 +86,19 @@ def _header(trace: Trace) -> str:
     if meta["format"] == "pytorch_kineto":
         fields["schemaVersion"] = 1
     if isinstance(names, dict) and names:
-        fields["deviceProperties"] = [{"id": int(number), "name": name} for number, name in names.items()]
+        fields["deviceProperties"] = [_device(meta, number, name) for number, name in names.items()]
     if known_job:
         fields["distributedInfo"] = known_job
     if meta.get("base_unix_ns") is not None:
         fields["baseTimeNanoseconds"] = meta["base_unix_ns"]
     fields.update(switches if isinstance(switches, dict) else {})
     return json_text(fields).removesuffix("}") + ',\n"traceEvents":[\n'
+
+
+def _device(meta: dict[str, object], number: str, name: object) -> dict[str, object]:
+    sizes = meta.get("device_memory_bytes")
+    size = sizes.get(number) if isinstance(sizes, dict) else None
+    return {"id": int(number), "name": name, **({} if size is None else {"totalGlobalMem": size})}
 
 
 class _EventList:
