@@ -76,6 +76,12 @@ def command(
         list[str] | None,
         typer.Option("--at-most", metavar="COL=N", help="Rows whose column is N or less.", show_default=False),
     ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            "--search", metavar="WORDS", help="Rows whose name or type holds these words.", show_default=False
+        ),
+    ] = None,
     subgraph: Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")] = "all",
     from_time: FromOption = None,
     to_time: ToOption = None,
@@ -93,7 +99,7 @@ def command(
       laptime op DIR --by name --filter name=conv --not-in op_type=conv2d
       laptime op DIR --by track --from 12.5ms --to 20ms
     """
-    from laptime.analyses.operators import COLUMNS, GROUPINGS, operator_table
+    from laptime.analyses.operators import COLUMNS, GROUPINGS, whole_table
     from laptime.analyses.ranges import as_json as part_as_json
     from laptime.analyses.selection import Selection
     from laptime.analyses.side_by_side import with_both_sides
@@ -108,6 +114,7 @@ def command(
         contains=conditions(contains, "--filter", COLUMNS),
         at_least=_bounds(at_least, "--at-least", COLUMNS),
         at_most=_bounds(at_most, "--at-most", COLUMNS),
+        search=search,
         sort=column,
         ascending=ascending or None,
         limit=limit or (None if as_json else 30),
@@ -115,15 +122,14 @@ def command(
     )
     part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph)
     run, trace = open_trace(path, workspace, rank)
-    table = operator_table(trace, by=by, on=on or where, part=part, selection=selection)
-    table = with_both_sides(trace, table, part)
+    table = with_both_sides(trace, whole_table(trace, by=by, on=on or where, part=part), part).chosen(selection)
     if as_json:
         result = {"schema_version": 1, "rank": trace.rank, "source": trace.source, "by": table.by, "on": table.on}
         print_json({**result, "range": part_as_json(part, trace), "total_rows": table.total_rows, "rows": table.rows})
         return
     from laptime.cli.op_page import show
 
-    chosen = bool(contains or one_of or none_of or at_least or at_most)
+    chosen = bool(contains or one_of or none_of or at_least or at_most or search)
     show(table, path=run.path, rank=rank_text(run, trace), part=part_text(part), chosen=chosen)
 
 
