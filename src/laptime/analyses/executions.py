@@ -33,6 +33,11 @@ class Executions:
     own: IntArray
     outermost: BoolArray
 
+    def chosen(self, which: BoolArray) -> Executions:
+        """Some of them."""
+        slice_id, group, total, own = (column[which] for column in (self.slice_id, self.group, self.total, self.own))
+        return Executions(slice_id, group, total, own, self.outermost[which])
+
 
 def executions_of(trace: Trace, by: str, on: str, device: IntArray, part: Part) -> tuple[Executions, Groups]:
     """Executions on one side, and the groups they are in; `device` are the device slices of the part."""

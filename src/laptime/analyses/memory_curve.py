@@ -12,13 +12,10 @@ import numpy as np
 from laptime.analyses.memory import live_bytes, live_bytes_of
 from laptime.analyses.memory_counters import MemoryCounter, memory_counters, whole
 from laptime.analyses.ranges import recorded_span
-from laptime.model.arrays import Column, IntArray
+from laptime.analyses.thinning import thinned
 from laptime.model.trace import Trace
 
 Json = dict[str, object]
-LEAST_POINTS = 8
-_KEPT = 3
-"""Points of a span that are kept at most: its least, its greatest and its last."""
 
 
 @dataclass(frozen=True)
@@ -58,30 +55,6 @@ def memory_curve(trace: Trace, *, device: str | None = None, points: int = 2000)
         capacity_bytes=_capacity(trace, chosen),
         counters=[_counter(each, points) for each in memory_counters(trace) if _is_of(each, chosen)],
     )
-
-
-def thinned(times: IntArray, levels: Column, points: int) -> IntArray:
-    """Places of at most `points` points: of equal spans of time the first least, the first greatest and the last one.
-
-    With the last, the level between the spans is right; the first point of all is kept too.
-    """
-    count = len(times)
-    if count <= max(points, LEAST_POINTS):
-        return np.arange(count)
-    spans = (max(points, LEAST_POINTS) - 1) // _KEPT
-    begin, end = int(times[0]), int(times[-1])
-    edges = [begin + (end - begin) * span // spans for span in range(1, spans)]
-    first = np.unique(np.concatenate([[0], np.searchsorted(times, edges, side="left")]))
-    sizes = np.diff(np.append(first, count))
-    least = _first_equal(levels, np.repeat(np.minimum.reduceat(levels, first), sizes), first)
-    greatest = _first_equal(levels, np.repeat(np.maximum.reduceat(levels, first), sizes), first)
-    return np.unique(np.concatenate([[0], least, greatest, first + sizes - 1]))
-
-
-def _first_equal(levels: Column, wanted: Column, first: IntArray) -> IntArray:
-    """In each span the first place whose level is the one wanted there."""
-    places = np.flatnonzero(levels == wanted)
-    return np.asarray(places[np.searchsorted(places, first)])
 
 
 def _is_of(counter: MemoryCounter, device: str | None) -> bool:
