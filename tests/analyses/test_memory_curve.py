@@ -28,7 +28,7 @@ CORPUS = (
     "pytorch/hta-v100-216k-events",
     "megengine/memflow_resnet",
     "ascend/pt-text-level1",
-    "jax_xplane/jax_cpu_plain",
+    "jax_xplane/rocm_te_fused_attn",
 )
 
 

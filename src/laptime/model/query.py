@@ -74,7 +74,7 @@ def first_rows(
             connection.execute("SET lock_configuration = true")
             with _time_limit(connection, time_limit_s):
                 return _fetched(connection.sql(query), row_limit=row_limit)
-        except (duckdb.Error, pa.ArrowException, OSError, RecursionError, UnicodeError) as error:
+        except (duckdb.Error, pa.ArrowException, OSError, RecursionError) as error:
             raise _failure(error) from None
 
 
@@ -100,6 +100,8 @@ def _fence(connection: DuckDBPyConnection, files: list[str]) -> None:
 def _refuse_unsafe(connection: DuckDBPyConnection, query: str) -> None:
     import duckdb
 
+    if not query.isascii() and query != query.encode(errors="ignore").decode():
+        raise _refusal("the query holds characters that are none")
     statements = connection.extract_statements(query)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         found = ", ".join(str(statement.type).rpartition(".")[2] for statement in statements) or "nothing"
@@ -196,8 +198,16 @@ def _fetched(relation: DuckDBPyRelation, *, row_limit: int) -> tuple[pa.Table, b
 
 def plain_rows(table: pa.Table) -> list[list[object]]:
     """Rows as JSON can hold them."""
-    columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
+    columns = [[_plain(value) for value in _values(column)] for column in table.columns]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _values(column: pa.ChunkedArray) -> list[object]:
+    """Values as Python's; of types whose range Python does not have, their texts."""
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError, pa.ArrowException):
+        return list(column.cast(pa.string()).to_pylist())
 
 
 def _plain(value: object) -> object:
