@@ -11,7 +11,8 @@ import numpy as np
 
 from laptime.analyses.budget import StepSpans
 from laptime.analyses.intervals import union
-from laptime.analyses.pipeline_stages import StageTimes, advice, named, stage_times
+from laptime.analyses.pipeline_remedies import advice
+from laptime.analyses.pipeline_stages import StageTimes, named, stage_times
 from laptime.model.arrays import BoolArray
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import KIND_CODE, NULL

@@ -33,7 +33,7 @@ def command(
     if part.is_whole:
         result = stored_report(path, workspace) or store_report(open_path(path, workspace))
     else:
-        from laptime.analyses.report import report
+        from laptime.advice.advising import report
 
         result = report(open_path(path, workspace), part)
     if as_json:
@@ -60,7 +60,7 @@ def stored_report(path: str, folder: Path | None) -> dict[str, object] | None:
 
 def store_report(run: Run) -> dict[str, object]:
     """Computes the report and keeps it beside the imported traces."""
-    from laptime.analyses.report import report
+    from laptime.advice.advising import report
 
     result = report(run)
     if run.folder is not None:

@@ -1,0 +1,58 @@
+"""`laptime advise`: what to change, the largest saving first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from laptime.cli.options import (
+    JsonOption,
+    OneOfAllRanksOption,
+    PathArgument,
+    WorkspaceOption,
+    open_path,
+    print_json,
+)
+
+
+class Language(str, Enum):
+    """Languages that findings are told in."""
+
+    en = "en"
+    zh = "zh"
+
+
+LanguageOption = Annotated[Language, typer.Option("--lang", help="Language of the texts: English or Chinese.")]
+
+
+def command(
+    path: PathArgument,
+    rank: OneOfAllRanksOption = None,
+    lang: LanguageOption = Language.en,
+    as_json: JsonOption = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Say what to change: findings with their evidence, the time each step would save at most, and the remedy.
+
+    \b
+    Examples:
+      laptime advise trace.json.gz
+      laptime advise runs/ddp --rank 1
+      laptime advise runs/ddp --lang zh --json
+    """
+    from laptime.advice.advising import advise
+
+    run = open_path(path, workspace)
+    if rank is not None:
+        run.trace_of(rank)
+        run = replace(run, traces=[trace for trace in run.traces if trace.rank == rank])
+    result = advise(run, lang.value)
+    if as_json:
+        print_json(result)
+        return
+    from laptime.cli.advise_page import show
+
+    show(result, path=run.path, language=lang.value)
