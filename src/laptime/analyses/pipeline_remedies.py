@@ -1,4 +1,4 @@
-"""What to change where an operator or stage of a data pipeline is slow. Imports nothing heavy: texts of findings use it."""
+"""What to change where an operator of a data pipeline is slow. Imports nothing heavy: texts of findings use it."""
 
 from __future__ import annotations
 
