@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from laptime.advice.advising import report
+from laptime.advice.advising import advise
 from laptime.importers.opening import open_run
 from laptime.model.workspace import Workspace
 from tests.analyses.events import Event
@@ -25,7 +25,7 @@ def advise_events(tmp_path: Path, workspace: Workspace) -> Advise:
     def advised(*events: Event, language: str = "en") -> list[Json]:
         path = tmp_path / "made.pt.trace.json"
         path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": list(events)}))
-        result: Json = report(open_run(path, workspace=workspace), language=language)
+        result: Json = advise(open_run(path, workspace=workspace), language)
         return list(result["findings"])
 
     return advised

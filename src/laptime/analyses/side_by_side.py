@@ -11,10 +11,31 @@ from dataclasses import replace
 from laptime.analyses.device import device_rows
 from laptime.analyses.operators import OperatorTable, operator_table
 from laptime.analyses.parts import Part
+from laptime.analyses.ranges import as_json as part_as_json
 from laptime.analyses.selection import Row, Selection
 from laptime.model.trace import Trace
 
 _OF_ONE_SIDE = ("kernel", "track")
+
+
+def operators(trace: Trace, *, by: str, on: str | None, part: Part, selection: Selection) -> OperatorTable:
+    """The table of `laptime op`."""
+    table = operator_table(trace, by=by, on=on, part=part, selection=selection)
+    return with_both_sides(trace, table, part)
+
+
+def as_json(table: OperatorTable, trace: Trace, part: Part) -> dict[str, object]:
+    """The JSON of the contract."""
+    return {
+        "schema_version": 1,
+        "rank": trace.rank,
+        "source": trace.source,
+        "by": table.by,
+        "on": table.on,
+        "range": part_as_json(part, trace),
+        "total_rows": table.total_rows,
+        "rows": table.rows,
+    }
 
 
 def with_both_sides(trace: Trace, table: OperatorTable, part: Part) -> OperatorTable:

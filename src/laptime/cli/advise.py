@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
 from typing import Annotated
 
@@ -16,6 +15,7 @@ from laptime.cli.options import (
     open_path,
     print_json,
 )
+from laptime.cli.report import stored_report
 
 
 class Language(str, Enum):
@@ -43,16 +43,18 @@ def command(
       laptime advise runs/ddp --rank 1
       laptime advise runs/ddp --lang zh --json
     """
-    from laptime.advice.advising import advise
+    from laptime.advice.stored import advice_in, store_report
 
-    run = open_path(path, workspace)
-    if rank is not None:
-        run.trace_of(rank)
-        run = replace(run, traces=[trace for trace in run.traces if trace.rank == rank])
-    result = advise(run, lang.value)
+    known = stored_report(path, workspace) if rank is None else None
+    if rank is None and lang is Language.en:
+        result = advice_in(known or store_report(open_path(path, workspace)))
+    else:
+        from laptime.advice.advising import advise
+
+        result = advise(open_path(path, workspace), lang.value, rank=rank, known=known)
     if as_json:
         print_json(result)
         return
     from laptime.cli.advise_page import show
 
-    show(result, path=run.path, language=lang.value)
+    show(result, path=path, language=lang.value)

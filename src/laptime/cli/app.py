@@ -14,6 +14,8 @@ from laptime.cli import (
     importing,
     memory,
     op,
+    openapi,
+    opening,
     pipeline,
     prof,
     record,
@@ -45,6 +47,7 @@ def _print_version(wanted: bool) -> None:
 
 
 COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("open", opening.command, "Show recordings in the browser."),
     ("record", record.command, "Record a training program as it is."),
     ("report", report.command, "Where each training step's time goes."),
     ("step", step.command, "Interval, forward+backward and tail of each step."),
@@ -59,6 +62,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("prof", prof.command, "Parse a raw Ascend job for the MindInsight Profiler."),
     ("doctor", doctor.command, "What keeps this machine from recording, and what to do."),
     ("shell", shell.command, "Ask a profile at a prompt, as with profiler_cli."),
+    ("openapi", openapi.command, "Print the description of the REST interface."),
     ("sql", sql.command, "Ask the tables of a run by SQL."),
 )
 """Name, function and line in the list of commands."""
