@@ -1,0 +1,1 @@
+export function OperatorDrawer(_: { run: string; side: string }) { return null }
