@@ -18,3 +18,5 @@ export type Operators = Answer<'/api/runs/{run}/op'>
 export type OperatorRow = Operators['rows'][number]
 export type Pipeline = Answer<'/api/runs/{run}/pipeline'>
 export type PipelineOperator = Pipeline['operators'][number]
+export type OperatorDetails = Answer<'/api/runs/{run}/op/details'>
+export type QueueSamples = Answer<'/api/runs/{run}/pipeline/samples'>

@@ -48,7 +48,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const ordered = useRows(rows, columns, { query, firstSort: props.sort ?? null, served, held })
   // State and no ref: the rows are drawn once it is there.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
-  const width = columns.reduce((sum, column) => sum + (column.width ?? FLEXIBLE), 0)
+  const width = columns.reduce((sum, column) => sum + (column.width ?? column.least ?? FLEXIBLE), 0)
   return (
     <div className={styles.whole}>
       {(searchable || tools !== undefined) && (

@@ -2,7 +2,7 @@ import { kindVariable, SERIES } from '../../lib/colours'
 import { share, time } from '../../lib/units'
 import type { OperatorRow } from '../../api/shapes'
 import { useTexts } from '../../state/language'
-import { kindOf, type Ranked, type Side } from './model'
+import { fullName, hasShapes, kindOf, type Ranked, shapesOf, type Side } from './model'
 import styles from './Operators.module.css'
 
 interface RankingProps {
@@ -44,7 +44,10 @@ function Line({ entry, side, at, longest, onOpen, colour }: LineProps) {
     <>
       <span className={styles.place} aria-hidden="true">{row === null ? '' : at + 1}</span>
       {colour !== undefined && <span className={styles.swatch} style={{ background: colour }} aria-hidden="true" />}
-      <span className={styles.entryName} title={row?.name}>{row === null ? texts.others(entry.rows) : row.name}</span>
+      <span className={styles.entryName} title={row === null ? undefined : fullName(row)}>
+        {row === null ? texts.others(entry.rows) : row.name}
+        {row !== null && hasShapes(row) && <small>{shapesOf(row)}</small>}
+      </span>
       {colour === undefined && <Bar entry={entry} side={side} longest={longest} />}
       <span className={`numbers ${styles.entryShare}`}>{share(entry.share)}</span>
       <span className={`numbers ${styles.entryTime}`}>{time(entry.self_ns)}</span>

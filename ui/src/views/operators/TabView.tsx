@@ -8,7 +8,7 @@ import { useParam } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { MOST_ROWS, useOperators } from '../../state/operators'
 import { groupingsOf } from './Choices'
-import { countOf, type Grouping, ranked, type Ranked, type Tab, totalOf } from './model'
+import { countOf, type Grouping, ranked, type Ranked, spoken, type Tab, totalOf } from './model'
 import { NotTold } from './NotTold'
 import styles from './Operators.module.css'
 import { OperatorTable } from './OperatorTable'
@@ -68,8 +68,8 @@ function Headline({ entries, found, by, tab }: { entries: readonly Ranked[]; fou
   const most = countOf(0.8, entries)
   const { row } = first
   return (
-    <p className={styles.headline} data-testid="headline">
-      {texts.headline(tab.side, row.name, share(first.share), time(row.self_ns), row.count === null ? null : count(row.count))}
+    <p className={styles.headline} data-testid="headline" title={row.name}>
+      {texts.headline(tab.side, spoken(row.name), share(first.share), time(row.self_ns), row.count === null ? null : count(row.count))}
       {most !== null && found.total_rows > 3 && ` ${texts.most(most, count(found.total_rows), by)}`}
     </p>
   )

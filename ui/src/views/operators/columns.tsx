@@ -1,7 +1,7 @@
 import type { OperatorRow } from '../../api/shapes'
 import type { Column } from '../../components/table/column'
 import type { Texts } from '../../texts/catalogues'
-import { type Grouping, kindOf, shapesOf, type Side } from './model'
+import { fullName, type Grouping, hasShapes, kindOf, shapesOf, type Side } from './model'
 import { ShareBar } from '../../components/ShareBar'
 import styles from './Operators.module.css'
 
@@ -12,16 +12,16 @@ export function operatorColumns(texts: Texts['operators'], by: Grouping, side: S
   const names = texts.columns
   const time = (id: TimeColumn, label: string, width = 92): Column<OperatorRow> => ({ id, label, as: 'time', width, value: (row) => row[id] })
   return [
-    { id: 'name', label: texts.groupings[by], value: (row) => row.name, cell: (row) => <Name row={row} by={by} /> },
+    { id: 'name', label: texts.groupings[by], least: 240, value: (row) => row.name, cell: (row) => <Name row={row} by={by} /> },
     ...(TYPED.includes(by) ? [{ id: 'op_type', label: names.type, width: 132, value: (row: OperatorRow) => row.op_type }] : []),
     ...(withKind ? [{ id: 'device_kind', label: names.processor, width: 124, value: (row: OperatorRow) => texts.processor(row.device_kind) }] : []),
     { id: 'share', label: names.share, as: 'share', width: 148, value: (row) => row.share, cell: (row) => <ShareBar value={row.share} kind={kindOf(row, side)} /> },
-    time('self_ns', names.self),
-    time('total_ns', names.total),
-    { id: 'count', label: names.count, as: 'count', width: 88, value: (row) => row.count },
+    time('self_ns', names.self, 100),
+    time('total_ns', names.total, 96),
+    { id: 'count', label: names.count, as: 'count', width: 80, value: (row) => row.count },
     time('mean_ns', names.mean),
-    time('p50_ns', 'p50', 84),
-    time('p90_ns', 'p90', 84),
+    time('p50_ns', 'p50'),
+    time('p90_ns', 'p90'),
     time('min_ns', names.min),
     time('max_ns', names.max),
   ]
@@ -31,11 +31,10 @@ type TimeColumn = 'self_ns' | 'total_ns' | 'mean_ns' | 'p50_ns' | 'p90_ns' | 'mi
 
 /** Names end in what tells them apart; shapes stand below the operator's name. */
 function Name({ row, by }: { row: OperatorRow; by: Grouping }) {
-  const shapes = by === 'shape' ? shapesOf(row) : null
   return (
-    <span className={styles.name} title={shapes === null ? row.name : `${row.name} ${shapes}`}>
+    <span className={styles.name} title={fullName(row)}>
       <span>{row.name}</span>
-      {shapes !== null && shapes !== 'null' && <small>{shapes.replaceAll(',', ', ')}</small>}
+      {by === 'shape' && hasShapes(row) && <small>{shapesOf(row)}</small>}
     </span>
   )
 }

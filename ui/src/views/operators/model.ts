@@ -82,6 +82,22 @@ export function shapesOf(row: OperatorRow): string | null {
   return shapes === undefined ? null : JSON.stringify(shapes)
 }
 
+export function hasShapes(row: OperatorRow): boolean {
+  return row.info?.['input_shapes'] != null
+}
+
+export function fullName(row: OperatorRow): string {
+  return hasShapes(row) ? `${row.name} ${shapesOf(row)}` : row.name
+}
+
+const LONGEST = 72
+
+/** A name that fits into a sentence: what stands for no operator without its brackets, templates cut. */
+export function spoken(name: string): string {
+  const plain = name.replace(/^\[(.*)\]$/, '$1')
+  return plain.length > LONGEST ? `${plain.slice(0, LONGEST - 1)}…` : plain
+}
+
 export function rowKey(row: OperatorRow): string {
   return [row.name, row.device_kind, shapesOf(row)].join('\n')
 }
