@@ -20,3 +20,5 @@ export type Pipeline = Answer<'/api/runs/{run}/pipeline'>
 export type PipelineOperator = Pipeline['operators'][number]
 export type OperatorDetails = Answer<'/api/runs/{run}/op/details'>
 export type QueueSamples = Answer<'/api/runs/{run}/pipeline/samples'>
+export type DataQueue = Pipeline['queues'][number]
+export type OutputQueue = NonNullable<PipelineOperator['output_queue']>
