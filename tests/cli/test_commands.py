@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from laptime.cli.op import _MEGENGINE_SORTS, _TORCH_SORTS
+from laptime.analyses.options import MEGENGINE_SORTS, TORCH_SORTS
 from laptime.model.schema import SCHEMAS
 from laptime.model.workspace import Workspace
 from tests.cli.conftest import Cli
@@ -114,10 +114,10 @@ def test_op_filters_sorts_and_limits(cli: Cli) -> None:
     assert counted == sorted(counted, reverse=True)
 
 
-@pytest.mark.parametrize("sort", sorted(_TORCH_SORTS))
+@pytest.mark.parametrize("sort", sorted(TORCH_SORTS))
 def test_op_sorts_by_the_names_of_torch(sort: str, tmp_path: Path, cli: Cli) -> None:
     path = written(tmp_path / "device.json", device_events())
-    where, column = _TORCH_SORTS[sort]
+    where, column = TORCH_SORTS[sort]
     for spelling in (sort, sort.replace("_", "-")):
         result = cli("op", path, "--by", "name", "--sort", spelling, "--json").json
         assert result["on"] == where
@@ -125,9 +125,9 @@ def test_op_sorts_by_the_names_of_torch(sort: str, tmp_path: Path, cli: Cli) -> 
         assert values == sorted(values, reverse=True)
 
 
-@pytest.mark.parametrize("sort", sorted(_MEGENGINE_SORTS))
+@pytest.mark.parametrize("sort", sorted(MEGENGINE_SORTS))
 def test_op_sorts_by_the_names_of_megengine(sort: str, cli: Cli) -> None:
-    _, column = _MEGENGINE_SORTS[sort]
+    _, column = MEGENGINE_SORTS[sort]
     rows = cli("op", GRAPH_PROFILE, "--by", "full-name", "--sort", sort, "--json").json["rows"]
     values = [{**row, **row["info"]}[column] for row in rows]
     known = [value for value in values if value is not None]

@@ -1,7 +1,8 @@
 """What the tests read from the documentation: its pages, fenced blocks, and the command lines shown in them.
 
 A `console` block holds commands (`$ laptime …`) with their output. Words after `console` say more about it:
-`exit=1` is the exit code to expect, `varies` that the output is not always the same. `<<< "TEXT"` is a line on stdin.
+`exit=1` is the exit code to expect, `varies` that the output is not always the same, `serves`
+that it runs until Ctrl-C. `<<< "TEXT"` is a line on stdin.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import io
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -77,7 +79,7 @@ class Example:
     @property
     def varies(self) -> bool:
         """Whether its output depends on time or place."""
-        return "varies" in self.block.info or self.block.language != "console"
+        return not {"varies", "serves"}.isdisjoint(self.block.info) or self.block.language != "console"
 
     @property
     def place(self) -> str:
@@ -129,6 +131,8 @@ def _examples_of(block: Block) -> Iterator[Example]:
 
 def run_laptime(arguments: tuple[str, ...], stdin: str = "") -> tuple[int, tuple[str, ...]]:
     """Exit code of a command line, and what it writes on stdout and stderr, as a terminal would show it."""
+    if arguments[:1] == ("open",) and "--help" not in arguments:
+        return _served(arguments)
     if arguments[:1] == ("record",):  # hands its process over to the program
         command = [sys.executable, "-m", "laptime", *arguments]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -148,6 +152,17 @@ def run_laptime(arguments: tuple[str, ...], stdin: str = "") -> tuple[int, tuple
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     return code, tuple(line.rstrip() for line in output.getvalue().rstrip().splitlines())
+
+
+def _served(arguments: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+    """Runs a server until it tells its address, then stops it as Ctrl-C would."""
+    command = [sys.executable, "-m", "laptime", *arguments, "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+    return process.returncode, (address.rstrip(),)
 
 
 def prepare(folder: Path, environment: dict[str, str]) -> None:

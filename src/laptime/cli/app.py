@@ -8,11 +8,14 @@ from typing import Annotated
 import typer
 
 from laptime.cli import (
+    advise,
     doctor,
     export,
     importing,
     memory,
     op,
+    openapi,
+    opening,
     pipeline,
     prof,
     record,
@@ -30,6 +33,7 @@ _HELP = """Tells where each training step's time goes.
   laptime trace.json.gz           the report of a recording, as `laptime report`
   laptime step DIR                forward+backward, tail and gaps of each step
   laptime op DIR --by kernel      where device time goes, by kernel
+  laptime advise DIR              what to change, and what it would save
   laptime report DIR --json       the same numbers for scripts
 """
 
@@ -43,6 +47,7 @@ def _print_version(wanted: bool) -> None:
 
 
 COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("open", opening.command, "Show recordings in the browser."),
     ("record", record.command, "Record a training program as it is."),
     ("report", report.command, "Where each training step's time goes."),
     ("step", step.command, "Interval, forward+backward and tail of each step."),
@@ -50,12 +55,14 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("slice", slices.command, "One slice, what it waited for and what waited for it."),
     ("pipeline", pipeline.command, "Whether training waits for data, and why."),
     ("memory", memory.command, "Memory over time, its peak and what lives then."),
+    ("advise", advise.command, "What to change, and what it would save."),
     ("runs", runs.command, "List or forget imported runs."),
     ("import", importing.command, "Read a recording, so that later commands open it at once."),
     ("export", export.command, "Write Chrome JSON for Perfetto, or a table as CSV."),
     ("prof", prof.command, "Parse a raw Ascend job for the MindInsight Profiler."),
     ("doctor", doctor.command, "What keeps this machine from recording, and what to do."),
     ("shell", shell.command, "Ask a profile at a prompt, as with profiler_cli."),
+    ("openapi", openapi.command, "Print the description of the REST interface."),
     ("sql", sql.command, "Ask the tables of a run by SQL."),
 )
 """Name, function and line in the list of commands."""

@@ -1,26 +1,31 @@
-"""Values of options that are one of some words, and conditions on columns."""
+"""Options that cannot be as they were typed: bad usage, told with the option's name."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import typer
+
+from laptime.analyses import options
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """Makes bad usage of what an option cannot be."""
+    try:
+        yield
+    except options.BadOption as error:
+        raise typer.BadParameter(str(error), param_hint=error.option) from error
 
 
 def one_of_these(value: str | None, known: tuple[str | None, ...], option: str, also: tuple[str, ...] = ()) -> None:
     """Refuses a value that is none of the known ones, naming them."""
-    if value not in known:
-        names = ", ".join(str(name) for name in (*known, *also) if name)
-        raise typer.BadParameter(f"{value!r} is none of: {names}", param_hint=option)
+    with usage():
+        options.one_of_these(value, known, option, also)
 
 
 def conditions(texts: list[str] | None, option: str, columns: tuple[str, ...]) -> dict[str, list[str]]:
-    """`COL=TEXT` options by column: of `--in` and `--not-in` the texts between commas, of `--filter` the text whole."""
-    wanted: dict[str, list[str]] = {}
-    for text in texts or []:
-        column, equals, part = text.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"{text!r} is not COL=TEXT", param_hint=option)
-        column = column.strip().replace("-", "_")
-        one_of_these(column, columns, option)
-        parts = [part] if option == "--filter" else part.split(",")
-        wanted.setdefault(column, []).extend(each.strip() for each in parts)
-    return wanted
+    """`COL=TEXT` options by column."""
+    with usage():
+        return options.conditions(texts, option, columns)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from laptime.advice.stored import store_report
 from laptime.cli.options import JsonOption, PathArgument, WorkspaceOption, open_path, print_json
-from laptime.cli.report import store_report, stored_report
+from laptime.cli.report import stored_report
 
 
 def command(path: PathArgument, as_json: JsonOption = False, workspace: WorkspaceOption = None) -> None:

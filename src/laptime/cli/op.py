@@ -7,32 +7,10 @@ from typing import Annotated
 
 import typer
 
-from laptime.cli.choices import conditions, one_of_these
+from laptime.analyses.options import conditions, number_bounds, one_of_these, sort_column
+from laptime.cli.choices import usage
 from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json, rank_text
 from laptime.cli.ranges import FromOption, StepsOption, ToOption, part_of, part_text
-
-_TORCH_SORTS = {
-    "cuda_time_total": ("device", "total_ns"),
-    "device_time_total": ("device", "total_ns"),
-    "xpu_time_total": ("device", "total_ns"),
-    "self_cuda_time_total": ("device", "self_ns"),
-    "self_device_time_total": ("device", "self_ns"),
-    "self_xpu_time_total": ("device", "self_ns"),
-    "cpu_time_total": ("host", "total_ns"),
-    "self_cpu_time_total": ("host", "self_ns"),
-    "cpu_time": ("host", "mean_ns"),
-    "cuda_time": ("device", "mean_ns"),
-}
-"""Names that torch's key_averages().table(sort_by=...) takes: where, and our column."""
-_MEGENGINE_SORTS = {
-    "time": (None, "self_ns"),
-    "computation": (None, "computation_flo"),
-    "flops": (None, "flo_per_s"),
-    "memory": (None, "memory_bytes"),
-    "bandwidth": (None, "bytes_per_s"),
-}
-"""Names that MegEngine's profile_analyze --order-by takes."""
-_SORTS: dict[str, tuple[str | None, str]] = {**_TORCH_SORTS, **_MEGENGINE_SORTS}
 
 
 def command(
@@ -76,6 +54,12 @@ def command(
         list[str] | None,
         typer.Option("--at-most", metavar="COL=N", help="Rows whose column is N or less.", show_default=False),
     ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            "--search", metavar="WORDS", help="Rows whose name or type holds these words.", show_default=False
+        ),
+    ] = None,
     subgraph: Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")] = "all",
     from_time: FromOption = None,
     to_time: ToOption = None,
@@ -93,46 +77,34 @@ def command(
       laptime op DIR --by name --filter name=conv --not-in op_type=conv2d
       laptime op DIR --by track --from 12.5ms --to 20ms
     """
-    from laptime.analyses.operators import COLUMNS, GROUPINGS, operator_table
-    from laptime.analyses.ranges import as_json as part_as_json
+    from laptime.analyses.operators import COLUMNS, GROUPINGS
     from laptime.analyses.selection import Selection
-    from laptime.analyses.side_by_side import with_both_sides
+    from laptime.analyses.side_by_side import as_json as to_json
+    from laptime.analyses.side_by_side import operators
 
-    where, column = _SORTS.get(sort.replace("-", "_"), (None, sort.replace("-", "_")))
-    one_of_these(by, GROUPINGS, "--by")
-    one_of_these(on, ("device", "host", None), "--on")
-    one_of_these(column, COLUMNS, "--sort", also=tuple(_SORTS))
-    selection = Selection(
-        one_of=conditions(one_of, "--in", COLUMNS),
-        none_of=conditions(none_of, "--not-in", COLUMNS),
-        contains=conditions(contains, "--filter", COLUMNS),
-        at_least=_bounds(at_least, "--at-least", COLUMNS),
-        at_most=_bounds(at_most, "--at-most", COLUMNS),
-        sort=column,
-        ascending=ascending,
-        limit=limit or (None if as_json else 30),
-        page=page,
-    )
+    with usage():
+        one_of_these(by, GROUPINGS, "--by")
+        one_of_these(on, ("device", "host", None), "--on")
+        where, column = sort_column(sort, COLUMNS)
+        selection = Selection(
+            one_of=conditions(one_of, "--in", COLUMNS),
+            none_of=conditions(none_of, "--not-in", COLUMNS),
+            contains=conditions(contains, "--filter", COLUMNS),
+            at_least=number_bounds(at_least, "--at-least", COLUMNS),
+            at_most=number_bounds(at_most, "--at-most", COLUMNS),
+            search=search,
+            sort=column,
+            ascending=ascending or None,
+            limit=limit or (None if as_json else 30),
+            page=page,
+        )
     part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph)
     run, trace = open_trace(path, workspace, rank)
-    table = operator_table(trace, by=by, on=on or where, part=part, selection=selection)
-    table = with_both_sides(trace, table, part)
+    table = operators(trace, by=by, on=on or where, part=part, selection=selection)
     if as_json:
-        result = {"schema_version": 1, "rank": trace.rank, "source": trace.source, "by": table.by, "on": table.on}
-        print_json({**result, "range": part_as_json(part, trace), "total_rows": table.total_rows, "rows": table.rows})
+        print_json(to_json(table, trace, part))
         return
     from laptime.cli.op_page import show
 
-    chosen = bool(contains or one_of or none_of or at_least or at_most)
+    chosen = bool(contains or one_of or none_of or at_least or at_most or search)
     show(table, path=run.path, rank=rank_text(run, trace), part=part_text(part), chosen=chosen)
-
-
-def _bounds(texts: list[str] | None, option: str, columns: tuple[str, ...]) -> dict[str, float]:
-    """`COL=N` options by column."""
-    bounds = {}
-    for column, parts in conditions(texts, option, columns).items():
-        try:
-            bounds[column] = float(parts[-1])
-        except ValueError as error:
-            raise typer.BadParameter(f"{parts[-1]!r} is no number", param_hint=option) from error
-    return bounds

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from laptime.analyses import options
+from laptime.cli.choices import usage
 from laptime.cli.units import time_text
 
 if TYPE_CHECKING:
@@ -26,50 +26,24 @@ StepsOption = Annotated[
     str | None,
     typer.Option("--steps", metavar="STEPS", help="Count these steps: 3, 3-7, 3-, -7 or 3,5.", show_default=False),
 ]
-_UNITS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "μs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-_TIME = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,9})?)\s*(?P<unit>[a-zµμ]*)\Z")
-_STEPS = re.compile(r"(?P<first>\d{1,18})?\s*(?P<dash>-)?\s*(?P<last>\d{1,18})?\Z")
 
 
 def part_of(from_time: str | None, to_time: str | None, steps: str | None) -> Part:
     """The part that the options name."""
-    from laptime.analyses.parts import Part
-
-    begin, end = nanoseconds(from_time, "--from"), nanoseconds(to_time, "--to")
-    if end is not None and end <= (begin or 0):
-        raise typer.BadParameter(f"{to_time!r} is not after {from_time or 0!r}", param_hint="--to")
-    return Part(begin, end, None if steps is None else step_bounds(steps))
+    with usage():
+        return options.part_of(from_time, to_time, steps)
 
 
 def nanoseconds(text: str | None, option: str) -> int | None:
     """`12.5ms` as nanoseconds; a number without a unit is nanoseconds."""
-    if text is None:
-        return None
-    match = _TIME.match(text.strip())
-    if match is None or match["unit"] not in _UNITS:
-        raise typer.BadParameter(f"{text!r} is no time such as 12.5ms, 3s, 800us or 120ns", param_hint=option)
-    exact = Decimal(match["number"]) * _UNITS[match["unit"]]
-    if exact != int(exact):
-        raise typer.BadParameter(f"{text!r} is no whole number of nanoseconds", param_hint=option)
-    if exact >= 1 << 62:
-        raise typer.BadParameter(f"{text!r} is longer than any recording", param_hint=option)
-    return int(exact)
+    with usage():
+        return options.nanoseconds(text, option)
 
 
 def step_bounds(text: str) -> tuple[Bounds, ...]:
     """`3-7,9` as first and last numbers."""
-    found: list[Bounds] = []
-    for part in text.split(","):
-        match = _STEPS.match(part.strip())
-        if match is None or (match["first"] is None and match["last"] is None):
-            raise typer.BadParameter(f"{text!r} is not like 3, 3-7, 3-, -7 or 3,5", param_hint="--steps")
-        first, last = (None if match[end] is None else int(match[end]) for end in ("first", "last"))
-        if match["dash"] is None:
-            last = first
-        if first is not None and last is not None and last < first:
-            raise typer.BadParameter(f"{part.strip()!r} ends before it begins", param_hint="--steps")
-        found.append((first, last))
-    return tuple(found)
+    with usage():
+        return options.step_bounds(text)
 
 
 def part_text(part: Part) -> str:

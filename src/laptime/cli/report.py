@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from laptime.advice.stored import read_report, store_report
 from laptime.cli.options import JsonOption, PathArgument, WorkspaceOption, open_path, open_workspace, print_json
 from laptime.cli.ranges import FromOption, StepsOption, ToOption, part_of, part_text
-from laptime.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from laptime.model.trace import Run
 
 
 def command(
@@ -33,7 +29,7 @@ def command(
     if part.is_whole:
         result = stored_report(path, workspace) or store_report(open_path(path, workspace))
     else:
-        from laptime.analyses.report import report
+        from laptime.advice.advising import report
 
         result = report(open_path(path, workspace), part)
     if as_json:
@@ -52,24 +48,7 @@ def stored_report(path: str, folder: Path | None) -> dict[str, object] | None:
     place = open_workspace(folder)
     known = None if Path(path).exists() else place.find(path)
     key = known.key if known else run_key(path, discover(path))
-    stored = place.read_result(key, _result_name()) if place.is_whole(key) else None
+    stored = read_report(place, key)
     if stored is not None and isinstance(run := stored.get("run"), dict):
         run["path"] = path
     return stored
-
-
-def store_report(run: Run) -> dict[str, object]:
-    """Computes the report and keeps it beside the imported traces."""
-    from laptime.analyses.report import report
-
-    result = report(run)
-    if run.folder is not None:
-        Workspace(run.folder.parent.parent).write_result(run.folder.name, _result_name(), result)
-    return result
-
-
-def _result_name() -> str:
-    from laptime._version import __version__
-    from laptime.analyses import REPORT_VERSION
-
-    return f"report-{__version__}-{REPORT_VERSION}"

@@ -97,18 +97,19 @@ def open_run(
     workspace: Workspace | None = None,
     progress: Callable[[str], Progress] | None = None,
     executor: Executor | None = None,
+    sources: Sequence[Source] | None = None,
 ) -> Run:
     """Opens a file, folder, glob or archive, or an imported run by its key or name; imports what is new.
 
-    Raises LaptimeError where nothing can be read.
+    Of a path that holds several runs `sources` may name those of one. Raises LaptimeError where nothing can be read.
 
     Large files are decoded by `executor` (any concurrent.futures.Executor), by default by processes of this machine.
     """
     place = workspace or Workspace.choose(None, say=lambda _: None)
     known = None if Path(path).exists() else place.find(str(path))
     if known is not None:
-        return _reopened(known, place)
-    sources = discover(path)
+        return reopened(known, place)
+    sources = discover(path) if sources is None else sources
     with Decoders(executor) as decoders:
         imports = _Imports(place, decoders, progress or (lambda name: silent))
         imports.import_ranks(sources)
@@ -116,7 +117,7 @@ def open_run(
             stored = [entry for source in sources if (entry := imports.ensure(source, alone=len(sources) == 1))]
         except LaptimeError as error:
             raise job_fault(Path(path)) or error from error
-    imports.notes += [{"code": "other", "message": note, "count": 1} for note in twin_notes(path, sources)]
+    imports.notes += [{"code": "other", "message": note, "count": 1} for note in twin_notes(path, list(sources))]
     if not stored:
         raise job_fault(Path(path)) or LaptimeError("no recording that laptime reads", where=path, remedy=_WHAT_IS_READ)
     return _stored_run(path, run_key(path, sources), stored, place, imports.notes)
@@ -145,7 +146,7 @@ def _stored_run(
     return Run(str(path), [traces[each] for each in keys], place.run_folder(key), notes)
 
 
-def _reopened(run: StoredRun, place: Workspace) -> Run:
+def reopened(run: StoredRun, place: Workspace) -> Run:
     """An imported run by its key or name, whether or not its recording is still there."""
     if not place.is_whole(run.key):
         raise LaptimeError("the import is not whole", where=run.name, remedy=f"open {run.path} again")

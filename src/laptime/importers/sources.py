@@ -94,7 +94,12 @@ def discover(path: str | os.PathLike[str]) -> list[Source]:
         return _without_twins(list(dict.fromkeys(source for match in matches for source in _sources_of(match))))
     if not found.exists():
         raise LaptimeError("no such file or folder", where=text, remedy="check the path")
-    return _with_drawings(_without_twins(_without_claimed(list(_sources_of(found)))))
+    return discover_among([found])
+
+
+def discover_among(paths: Sequence[Path]) -> list[Source]:
+    """Sources of several files and folders that together make one run."""
+    return _with_drawings(_without_twins(_without_claimed([source for path in paths for source in _sources_of(path)])))
 
 
 def sources_beside(folder: Path, files: Sequence[Path]) -> list[Source]:

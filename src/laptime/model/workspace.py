@@ -166,15 +166,19 @@ class Workspace:
         """Listed runs, newest first, with the bytes they occupy."""
         found = []
         for folder in sorted((self.root / "runs").iterdir()):
-            stored = self.read_result(folder.name, "run")
-            if stored is not None:
-                try:
-                    run = StoredRun(**stored)  # type: ignore[arg-type]  # written by store_run
-                except TypeError:  # by another version
-                    continue
+            run = self.listed(folder.name)
+            if run is not None:
                 size = sum(_folder_bytes(self.trace_folder(key)) for key in run.traces)
                 found.append(replace(run, size_bytes=size))
         return sorted(found, key=lambda run: -run.imported_unix)
+
+    def listed(self, key: str) -> StoredRun | None:
+        """A listed run by its key; its size is not counted."""
+        stored = self.read_result(key, "run")
+        try:
+            return StoredRun(**stored) if stored is not None else None  # type: ignore[arg-type]  # written by store_run
+        except TypeError:  # by another version
+            return None
 
     def find(self, text: str) -> StoredRun | None:
         """The newest run of that key or name."""

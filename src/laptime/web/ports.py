@@ -1,0 +1,68 @@
+"""Ports: listening on one, finding a free one, and telling who has one that is taken."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from pathlib import Path
+
+_TRIED = 200
+"""Ports that are tried after one that is taken."""
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises OSError where the port is taken or the host is none of this machine."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(128)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether a server can listen there. Raises OSError where the host is none of this machine."""
+    try:
+        listening_socket(host, port).close()
+    except OSError as error:
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            return False
+        raise
+    return True
+
+
+def next_free(host: str, port: int) -> int | None:
+    """The first free port after one that is taken; None where none is near."""
+    return next((each for each in range(port + 1, min(port + _TRIED, 65536)) if is_free(host, each)), None)
+
+
+def holder(port: int) -> str | None:
+    """The process that listens on a port, by name and id; None where this system or user cannot tell."""
+    inodes = _listening_inodes(port)
+    for folder in Path("/proc").glob("[0-9]*") if inodes else ():
+        try:
+            links = {os.readlink(entry) for entry in (folder / "fd").iterdir()}
+            if links & {f"socket:[{inode}]" for inode in inodes}:
+                return f"{(folder / 'comm').read_text().strip()} (process {folder.name})"
+        except OSError:  # another user's, or gone
+            continue
+    return None
+
+
+def _listening_inodes(port: int) -> set[str]:
+    found = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            lines = Path(table).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for fields in map(str.split, lines):
+            if fields[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port:
+                found.add(fields[9])
+    return found

@@ -1,0 +1,1 @@
+"""REST resources, one file for each; see RESOURCES in app.py."""

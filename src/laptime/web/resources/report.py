@@ -1,0 +1,38 @@
+"""`laptime report` of a run."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from laptime.advice.advising import report as report_of
+from laptime.advice.stored import REPORT_NAME
+from laptime.analyses.options import part_of
+from laptime.model.trace import Run
+from laptime.web.asking import AnswersOf, FromTime, RunId, Steps, ToTime
+from laptime.web.shapes.faults import OF_RUN
+from laptime.web.shapes.report import Report
+
+router = APIRouter(prefix="/api/runs/{run}", tags=["analyses"])
+
+
+@router.get("/report", operation_id="report", response_model=Report, responses=OF_RUN, summary="The report")
+def report(
+    run: RunId,
+    answers: AnswersOf,
+    request: Request,
+    from_time: FromTime = None,
+    to_time: ToTime = None,
+    steps: Steps = None,
+) -> Response:
+    """Where each training step's time goes; the JSON of `laptime report`."""
+    part = part_of(from_time, to_time, steps)
+    stored = answers.catalogue.stored(run, REPORT_NAME) if part.is_whole else None
+
+    def compute(opened: Run) -> object:
+        if stored is None:
+            return report_of(opened, part)
+        described = stored["run"]
+        assert isinstance(described, dict)
+        return {**stored, "run": {**described, "path": opened.path}}
+
+    return answers.json(request, run, compute)

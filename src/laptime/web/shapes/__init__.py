@@ -1,0 +1,1 @@
+"""What the answers look like, for the OpenAPI document; the types follow the JSON of the commands."""

@@ -1,0 +1,94 @@
+"""The data pipeline."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+
+class DataBound(TypedDict):
+    """Waits for data; `waits` counts batches that found the queue empty."""
+
+    waits: int | None
+    batches: int
+    wait_ns: int
+    share_of_step: float | None
+    mean_wait_ns: int | None
+    first_wait_ns: int | None
+
+
+class Queue(TypedDict):
+    """A queue between stages."""
+
+    queue: str
+    stage: str
+    samples: int
+    capacity: int | None
+    mean_size: float
+    usage_share: float | None
+    empty_count: int
+    full_count: int | None
+
+
+class OutputQueue(TypedDict):
+    """The queue behind an operator."""
+
+    capacity: int | None
+    mean_size: float | None
+    usage_share: float | None
+    empty_share: float | None
+    samples: int | None
+
+
+class PipelineOperator(TypedDict):
+    """An operator of the data pipeline."""
+
+    op_id: int
+    op_type: str
+    name: str
+    workers: int | None
+    parent_id: int | None
+    count: int | None
+    total_ns: int | None
+    output_queue: OutputQueue | None
+
+
+class Bottleneck(TypedDict):
+    """The slowest operator."""
+
+    op_id: int
+    op_type: str
+    name: str
+    reason: str
+    advice: str
+
+
+class StageEvidence(TypedDict):
+    """A number behind a verdict."""
+
+    name: str
+    value: float
+    unit: str
+
+
+class StageVerdict(TypedDict):
+    """Which stage is too slow."""
+
+    stage: Literal["process", "send", "none"]
+    reason: str
+    evidence: list[StageEvidence]
+
+
+class Pipeline(TypedDict):
+    """The JSON of `laptime pipeline`."""
+
+    schema_version: int
+    rank: int | None
+    source: str
+    data_bound: DataBound | None
+    start_up_ns: list[int] | None
+    queues: list[Queue]
+    operators: list[PipelineOperator]
+    bottleneck: Bottleneck | None
+    stage_verdict: StageVerdict | None
