@@ -66,7 +66,7 @@ def as_finding(draft: Draft) -> Finding:
     values = {**draft.values}
     if weight is not None:
         values |= {"share": share_text(weight.share, 1), "time": time_text(weight.saving_ns)}
-    rows = draft.rows.tolist()
+    rows = list(dict.fromkeys(draft.rows.tolist()))
     title = variant(f"{draft.rule}.title", *(draft.title_kinds if weight else ("unknown",)))
     return Finding(
         rule=draft.rule,
