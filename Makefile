@@ -4,44 +4,68 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 FUZZ_MUTATIONS ?= 20000
 
+# The pages: Node of this machine where it is new enough, else that of PyPI in .venv.
+PAGES := src/laptime/web/static/index.html
+PAGE_SOURCES := $(shell find ui -name node_modules -prune -o -type f -print)
+PACKAGES := ui/node_modules/.package-lock.json
+NPM := cd ui && PATH="$(CURDIR)/$(BIN):$$PATH" npm --silent
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-frameworks check format bench fuzz lock clean
+.PHONY: help setup demo test test-frameworks check types format bench fuzz lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP)  ## install what is locked, and laptime itself, into .venv
+setup: $(STAMP) $(PAGES)  ## install what is locked, and laptime itself, into .venv; build its pages
 
 # uv installs the lock in seconds; pip does the same more slowly where uv cannot be had.
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock pyproject.toml hatch_build.py
 	@echo "Setting up .venv ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install -qq --disable-pip-version-check uv \
 		|| echo "uv is not available; using pip"
 	@if test -x $(BIN)/uv; then \
 		$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r requirements.lock \
-		&& $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
+		&& LAPTIME_SKIP_UI=1 $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
 	else \
 		$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock \
-		&& $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+		&& LAPTIME_SKIP_UI=1 $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .; \
 	fi
 	@touch $@
 
-demo: $(STAMP)  ## explain an example recording
+$(PACKAGES): ui/package-lock.json | $(STAMP)
+	@echo "Installing what the pages are built with ..."
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -c 'import hatch_build, sys; sys.exit(not hatch_build.has_node())' \
+		|| $(BIN)/python -m pip install -qq --disable-pip-version-check "$$($(BIN)/python -c 'import hatch_build; print(hatch_build.NODE)')"
+	@$(NPM) ci --no-audit --no-fund
+	@touch $@
+
+$(PAGES): $(PACKAGES) $(PAGE_SOURCES)
+	@echo "Building the pages ..."
+	@$(NPM) run build -- --logLevel warn
+
+demo: $(STAMP) $(PAGES)  ## explain an example recording
 	@$(BIN)/laptime report examples/ddp4-gloo
 
-test: $(STAMP)  ## run the tests, but for those with the frameworks
+test: $(STAMP) $(PAGES)  ## run the tests, but for those with the frameworks
+	@$(NPM) run test
 	@$(BIN)/python -m pytest -m 'not frameworks'
 
 test-frameworks: $(STAMP)  ## record with PyTorch, MegEngine, JAX and MindSpore, each in an environment of its own
 	@$(BIN)/python -m tests.environments
 	@$(BIN)/python -m pytest -m frameworks tests/recorders
 
-check: $(STAMP)  ## lint, format, types and import direction
+check: $(STAMP) $(PACKAGES)  ## lint, format, types and import direction
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy src
 	@$(BIN)/lint-imports --no-logo
+	@$(NPM) run check
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(NPM) run types:check; \
+		else echo "Types of the pages are not compared: Python 3.10 describes the interface in other words"; fi
+
+types: $(STAMP) $(PACKAGES)  ## write the types that the pages take from the interface of the server
+	@$(NPM) run types
 
 format: $(STAMP)  ## format the code and mend what ruff can mend
 	@$(BIN)/ruff check --fix --quiet .
@@ -61,5 +85,5 @@ lock:  ## resolve the dependencies anew into requirements.lock
 		--generate-hashes --no-emit-index-url --custom-compile-command 'make lock' -o requirements.lock
 
 clean:  ## remove .venv and everything generated
-	@rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv build dist ui/node_modules src/laptime/web/static src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests bench -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

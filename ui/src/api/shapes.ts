@@ -1,0 +1,16 @@
+/** Answers by their names, taken from the generated types. */
+import type { paths } from './schema'
+
+type Answer<Path extends keyof paths> = paths[Path] extends { get: { responses: { 200: { content: { 'application/json': infer Body } } } } } ? Body : never
+
+export type RunList = Answer<'/api/runs'>
+export type Run = Answer<'/api/runs/{run}'>
+export type Report = Answer<'/api/runs/{run}/report'>
+export type RankReport = Report['ranks'][number]
+export type Finding = Report['findings'][number]
+export type Steps = Answer<'/api/runs/{run}/step'>
+export type Step = Steps['steps'][number]
+export type SliceAnswer = Answer<'/api/runs/{run}/slices/{slice_id}'>
+export type SliceFacts = NonNullable<SliceAnswer['slice']>
+export type SliceReference = SliceFacts['parents'][number]
+export type LinkedSlice = SliceAnswer['waited_for'][number]

@@ -1,0 +1,73 @@
+import type { ReactNode } from 'react'
+import { useState } from 'react'
+import { count } from '../../lib/units'
+import { useTexts } from '../../state/language'
+import { Body } from './Body'
+import type { Column, Sort } from './column'
+import styles from './DataTable.module.css'
+import { Head } from './Head'
+import { Pages, type Served } from './Pages'
+import { SearchBox } from './SearchBox'
+import { useRows } from './useRows'
+
+export interface DataTableProps<Row> {
+  /** What the table lists. */
+  readonly label: string
+  /** Keep rows and columns by `useMemo` or outside the component. */
+  readonly rows: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  readonly rowKey: (row: Row) => string | number
+  readonly sort?: Sort
+  readonly searchable?: boolean
+  readonly placeholder?: string
+  /** What opens below a row. */
+  readonly expanded?: (row: Row) => ReactNode
+  /** A click on a row, or Enter. */
+  readonly onOpen?: (row: Row) => void
+  /** Rows beyond this height scroll. */
+  readonly height?: number
+  /** At the right of the search box. */
+  readonly tools?: ReactNode
+  /** Where the server sorts, searches and pages. */
+  readonly served?: Served
+  /** Stands instead of the rows where there are none. */
+  readonly empty?: ReactNode
+}
+
+/** Room at least for a column without a width. */
+const FLEXIBLE = 180
+
+/** A table of any length: only rows in view are drawn; sorts by a click on a column, searches, expands. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { label, rows, columns, served, searchable = false, height = 480, tools } = props
+  const texts = useTexts().table
+  const [typed, setTyped] = useState('')
+  const query = served?.query ?? typed
+  const ordered = useRows(rows, columns, { query, firstSort: props.sort ?? null, served })
+  // State and no ref: the rows are drawn once it is there.
+  const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
+  const width = columns.reduce((sum, column) => sum + (column.width ?? FLEXIBLE), 0)
+  return (
+    <div className={styles.whole}>
+      {(searchable || tools !== undefined) && (
+        <div className={styles.tools}>
+          {searchable && <SearchBox value={query} onChange={served?.onQuery ?? setTyped} placeholder={props.placeholder ?? texts.search} />}
+          <span className={`numbers ${styles.count}`} role="status">{texts.rows(count(ordered.rows.length), count(served?.total ?? rows.length))}</span>
+          {tools}
+        </div>
+      )}
+      <div ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
+        <table className={styles.table} style={{ minWidth: width }} aria-label={label} aria-rowcount={served?.total ?? ordered.rows.length}>
+          <colgroup>
+            {props.expanded && <col style={{ width: 36 }} />}
+            {columns.map((column) => <col key={column.id} style={column.width === undefined ? {} : { width: column.width }} />)}
+          </colgroup>
+          <Head columns={columns} sort={ordered.sort} onSort={ordered.sortBy} expandable={props.expanded !== undefined} />
+          <Body {...props} rows={ordered.rows} scroller={scroller} />
+        </table>
+        {ordered.rows.length === 0 && <div className={styles.empty}>{query === '' ? (props.empty ?? texts.none) : texts.noneFor(query)}</div>}
+      </div>
+      {served && <Pages served={served} shown={rows.length} />}
+    </div>
+  )
+}

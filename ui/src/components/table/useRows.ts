@@ -1,0 +1,62 @@
+import { createColumnHelper, createSortedRowModel, rowSortingFeature, sortFn_alphanumeric, sortFn_basic, tableFeatures, useTable } from '@tanstack/react-table'
+import { useMemo, useState } from 'react'
+import { fuzzySearch } from '../../lib/fuzzy'
+import { type Column, rowText, type Sort } from './column'
+
+const FEATURES = tableFeatures({
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+  sortFns: { basic: sortFn_basic, alphanumeric: sortFn_alphanumeric },
+})
+
+export interface Ordered<Row> {
+  readonly rows: readonly Row[]
+  readonly sort: Sort | null
+  readonly sortBy: (column: Column<Row>) => void
+}
+
+export interface OrderOptions {
+  readonly query: string
+  readonly firstSort: Sort | null
+  /** The server sorts: rows stay as they came. */
+  readonly served?: { readonly sort: Sort | null; readonly onSort: (sort: Sort) => void } | undefined
+}
+
+/** Rows that answer the query, sorted; best answers first while nothing else was asked for. */
+export function useRows<Row>(data: readonly Row[], columns: readonly Column<Row>[], options: OrderOptions): Ordered<Row> {
+  const { query, firstSort, served } = options
+  const [chosen, setChosen] = useState<Sort | null>(firstSort)
+  const sort = served ? served.sort : chosen
+  const found = useMemo(
+    () => (served ? data : fuzzySearch(data, query, (row) => rowText(row, columns))) as (Row & object)[],
+    [data, query, columns, served !== undefined],
+  )
+  const definitions = useMemo(() => columnDefinitions(columns), [columns])
+  const table = useTable({
+    features: FEATURES,
+    columns: definitions,
+    data: found,
+    manualSorting: served !== undefined,
+    state: { sorting: sort ? [{ id: sort.id, desc: sort.desc }] : [] },
+  })
+  const sortBy = (column: Column<Row>) => {
+    const desc = sort?.id === column.id ? !sort.desc : column.as !== undefined
+    const next = { id: column.id, desc }
+    if (served) served.onSort(next)
+    else setChosen(next)
+  }
+  return { rows: table.getRowModel().rows.map((row) => row.original), sort, sortBy }
+}
+
+function columnDefinitions<Row>(columns: readonly Column<Row>[]) {
+  const helper = createColumnHelper<typeof FEATURES, Row & object>()
+  return helper.columns(
+    columns.map((column) =>
+      helper.accessor((row) => column.value(row) ?? undefined, {
+        id: column.id,
+        sortFn: column.as === undefined ? 'alphanumeric' : 'basic',
+        sortUndefined: 'last',
+      }),
+    ),
+  )
+}

@@ -1,0 +1,34 @@
+import { Skeleton } from '@mantine/core'
+import { Suspense } from 'react'
+import { Loaded } from '../components/Loaded'
+import { useTexts } from '../state/language'
+import { useRun } from '../state/runs'
+import { PAGES } from '../views/pages'
+import { NoPage } from './NoPage'
+import { NotReady } from './NotReady'
+import { SliceDrawer } from './slice/SliceDrawer'
+import styles from './Frame.module.css'
+
+/** A page of a run: the page where the run is imported, else what becomes of its import. */
+export function RunPage({ run, page }: { run: string; page: string }) {
+  const texts = useTexts()
+  const query = useRun(run)
+  const shown = PAGES.find(({ name }) => name === page)
+  if (!shown) return <NoPage />
+  return (
+    <Loaded query={query} height={320}>
+      {(known) =>
+        known.status === 'ready' ? (
+          <>
+            <title>{`${texts[shown.name].title} · ${known.name} · laptime`}</title>
+            <h1 className={styles.unseen}>{`${known.name}: ${texts[shown.name].title}`}</h1>
+            <Suspense fallback={<Skeleton height={320} radius="md" />}><shown.view run={run} /></Suspense>
+            <SliceDrawer run={run} />
+          </>
+        ) : (
+          <NotReady run={known} />
+        )
+      }
+    </Loaded>
+  )
+}

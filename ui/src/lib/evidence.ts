@@ -1,0 +1,13 @@
+import { bytes, count, share, significant, SPACE, time } from './units'
+
+const READ: Record<string, (value: number) => string> = { ns: time, bytes, B: bytes, share, count }
+
+/** A value of evidence with its unit, as read; texts as they are. */
+export function evidenceText(value: number | string | null, unit: string | null): string {
+  if (value === null) return '–'
+  if (typeof value === 'string') return value
+  const read = unit === null ? undefined : READ[unit]
+  if (read) return read(value)
+  const number = Number.isInteger(value) ? value.toLocaleString('en-US') : significant(value)
+  return unit ? `${number}${SPACE}${unit}` : number
+}

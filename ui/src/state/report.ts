@@ -1,0 +1,22 @@
+/** The report of the run that is shown: what header, findings and pages have in common. */
+import { keepPreviousData } from '@tanstack/react-query'
+import { api } from '../api/client'
+import type { RankReport, Report } from '../api/shapes'
+import { useSelection } from './address'
+
+/** Of the whole recording; what the header offers to choose from. */
+export function useWholeReport(run: string, enabled = true) {
+  return api.useQuery('get', '/api/runs/{run}/report', { params: { path: { run } } }, { enabled })
+}
+
+/** Of the steps that the header has chosen. */
+export function useReport(run: string) {
+  const { steps } = useSelection()
+  const query = steps === null ? {} : { steps }
+  return api.useQuery('get', '/api/runs/{run}/report', { params: { path: { run }, query } }, { placeholderData: keepPreviousData })
+}
+
+/** The entry of the chosen rank, the first where none was chosen. */
+export function entryOf(report: Report, rank: number | null): RankReport | null {
+  return report.ranks.find((entry) => rank !== null && entry.rank === rank) ?? report.ranks[0] ?? null
+}

@@ -1,0 +1,4 @@
+export const memory = {
+  title: 'Memory',
+  question: 'What fills the memory, and when?',
+}

@@ -1,0 +1,4 @@
+export const operators = {
+  title: 'Operators',
+  question: 'Which operators take the time?',
+}

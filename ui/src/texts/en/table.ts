@@ -1,0 +1,13 @@
+export const table = {
+  search: 'Search',
+  clear: 'Clear the search',
+  rows: (shown: string, all: string) => (shown === all ? `${all} rows` : `${shown} of ${all} rows`),
+  sortBy: (column: string) => `Sort by ${column}`,
+  expand: 'Show more',
+  collapse: 'Show less',
+  none: 'No rows',
+  noneFor: (query: string) => `No row answers “${query}”`,
+  before: 'Before',
+  next: 'Next',
+  page: (first: string, last: string, all: string) => `${first}–${last} of ${all}`,
+}

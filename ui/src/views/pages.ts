@@ -1,0 +1,22 @@
+/** The pages of a run that there are, in the order of the navigation. A new page adds its line here. */
+import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
+import { type Icon, OverviewIcon } from '../components/icons'
+import type { Texts } from '../texts/catalogues'
+
+export interface PageProps {
+  readonly run: string
+}
+
+/** Areas of texts that have a title and a question. */
+type Area = { [Name in keyof Texts]: Texts[Name] extends { title: string; question: string } ? Name : never }[keyof Texts]
+
+export interface Page {
+  /** The last part of its address, and its area of the texts. */
+  readonly name: Area
+  readonly icon: Icon
+  readonly view: LazyExoticComponent<ComponentType<PageProps>>
+}
+
+export const PAGES: readonly Page[] = [
+  { name: 'overview', icon: OverviewIcon, view: lazy(() => import('./overview/Overview')) },
+]
