@@ -228,9 +228,7 @@ def test_no_path_comes_from_a_client(client: Client, run: str) -> None:
         assert "root:" not in answer.text
 
 
-@pytest.mark.parametrize(
-    "path", ["/../app.py", "/assets/../../app.py", "//etc/passwd", "/\0", "/assets"]
-)
+@pytest.mark.parametrize("path", ["/../app.py", "/assets/../../app.py", "//etc/passwd", "/\0", "/assets"])
 def test_static_files_lie_in_their_folder(built: Client, path: str) -> None:
     assert built.app_get_raw("/static/assets/index-abc.js", "").status_code == 200
     assert built.app_get_raw(f"/static{path}", "").status_code == 404

@@ -14,6 +14,7 @@ class Block(TypedDict):
     size_bytes: int
     start_ns: int | None
     end_ns: int | None
+    slice_id: int | None
 
 
 class DeviceMemory(TypedDict):
