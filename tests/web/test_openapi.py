@@ -92,6 +92,7 @@ _QUESTIONS = {
     "report": ["", "?from=1ns&to=900ms", "?steps=1-"],
     "step": ["", "?step_index=1", "?steps=1-"],
     "slice": ["", "?depth=3"],
+    "op_details": ["?by=name&on=host&name=aten::mm"],
 }
 
 

@@ -13,7 +13,7 @@ from schemathesis.generation import GenerationMode
 
 from tests.web.conftest import HOME, Imported, client_of
 
-_EXAMPLES = 12
+_EXAMPLES = 8
 """Questions for each operation, of each mode."""
 _HEADERS = {"Host": "127.0.0.1:8080"}
 _CHECKS = [
