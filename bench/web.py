@@ -44,7 +44,7 @@ RESOURCES = {
     "`files`": "/files",
     "`slices/0`": "/slices/0",
 }
-_REPEATS = 5
+_REPEATS = 3
 _RUNS = 1000
 
 
@@ -58,8 +58,8 @@ class Times:
 
 def main() -> int:
     """Measure and write the section."""
-    recording = corpus_file()  # raises where there is no corpus
-    text = section(recording.parents[len(CASE.parts) - 1])
+    corpus = corpus_file().parents[len(CASE.parts) - 1]  # raises where there is no corpus
+    text = section([Path(word) for word in sys.argv[1:]] or [corpus, ROOT / "examples"])
     print(text)
     page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     before, title, after = page.partition(f"\n{TITLE}\n")
@@ -71,11 +71,11 @@ def main() -> int:
     return 0
 
 
-def section(corpus: Path) -> str:
-    """The Markdown of the section."""
+def section(bases: list[Path]) -> str:
+    """The Markdown of the section, over the runs below some folders."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = Path(os.environ.get("LAPTIME_WORKSPACE") or folder)
-        with _served([corpus, ROOT / "examples"], workspace) as (client, started):
+        with _served(bases, workspace) as (client, started):
             runs = _imported(client)
             times = _measured(client, runs)
         listing, again = _thousand(Path(folder))
@@ -131,9 +131,11 @@ def _imported(client: httpx.Client) -> list[str]:
     rows = client.get("/api/runs").json()["runs"]
     for row in rows:
         client.post(f"/api/runs/{row['run']}/import")
-    while any(row["status"] in ("queued", "importing") for row in rows):
-        time.sleep(1)
+    while True:
         rows = client.get("/api/runs").json()["runs"]
+        if not any(row["status"] in ("queued", "importing") for row in rows):
+            break
+        time.sleep(1)
     return [row["run"] for row in rows if row["status"] == "ready"]
 
 
