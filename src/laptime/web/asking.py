@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated, Literal, cast
 
 from fastapi import Depends, Path, Query, Request
 
 from laptime.web.answers import Answers
 from laptime.web.catalogue import Catalogue
 
-_MOST_INT = (1 << 31) - 1
+MOST_INT = (1 << 53) - 1
+"""What JavaScript counts exactly."""
 
 
 def _answers(request: Request) -> Answers:
@@ -23,7 +24,7 @@ def _catalogue(request: Request) -> Catalogue:
 AnswersOf = Annotated[Answers, Depends(_answers)]
 CatalogueOf = Annotated[Catalogue, Depends(_catalogue)]
 RunId = Annotated[str, Path(pattern="^[a-z0-9-]{1,64}$", description="Id of a run, from /api/runs.")]
-Rank = Annotated[int | None, Query(ge=0, le=_MOST_INT, description="Rank to look at; default: the first.")]
+Rank = Annotated[int | None, Query(ge=0, le=MOST_INT, description="Rank to look at; default: the first.")]
 Steps = Annotated[
     str | None, Query(max_length=400, description="Count these steps: 3, 3-7, 3-, -7 or 3,5.", examples=["3-7"])
 ]
@@ -31,3 +32,9 @@ FromTime = Annotated[
     str | None, Query(alias="from", max_length=40, description="Count from this time on: 12.5ms, 3s, 800us, 120ns.")
 ]
 ToTime = Annotated[str | None, Query(alias="to", max_length=40, description="Count up to this time.")]
+By = Literal["op-type", "name", "full-name", "kernel", "module", "shape", "source", "track"]
+On = Literal["device", "host"]
+Subgraph = Literal["all", "Default", "Gradients"]
+Device = Annotated[
+    str | None, Query(max_length=200, description="Device by its name; default: the one with the highest peak.")
+]
