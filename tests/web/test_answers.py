@@ -188,7 +188,7 @@ def test_pages_and_searches_of_a_table(client: Client, run_ids: dict[str, str]) 
         ("/report?steps=abc", 400, "'abc' is not like 3, 3-7, 3-, -7 or 3,5"),
         ("/report?from=5ms&to=1ms", 400, "'1ms' is not after '5ms'"),
         ("/report?steps=999", 400, "no step 999"),
-        ("/step?rank=77", 400, "no rank 77"),
+        ("/step?rank=77", 404, "no rank 77"),
         ("/step?rank=-1", 422, "Input should be greater than or equal to 0"),
         ("/step?step_id=999", 400, "no step 999"),
         ("/op?by=colour", 422, None),
