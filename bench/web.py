@@ -102,7 +102,7 @@ def section(bases: list[Path]) -> str:
             "",
             f"`laptime open` answers {started:.1f} s after it is started. A folder of {_RUNS:,} runs is searched in",
             f"{wall:.2f} s ({cpu:.2f} s of CPU), again in {wall_again:.2f} s ({cpu_again:.2f} s of CPU); needed: 2 s.",
-            f"Before all this {load:.1f} processes wanted the {os.cpu_count()} cores; the more there are, the longer it takes.",
+            f"Before all this {load:.1f} processes wanted the {os.cpu_count()} cores; the more, the longer it takes.",
             "",
         ]
     )
