@@ -2,12 +2,12 @@
 
 Two things are slow on purpose, so that a profile has something to show:
 
-* The source of batches sleeps 15 ms for each, about as long as a step computes.
+* The source of batches sleeps 15 ms for each.
 * The batches of the second half are longer, so that JAX compiles the step anew: one step stands out.
 
     python record_jax.py jax-cpu
 
-Needs jax (recorded with 0.11.0 on the CPU) and laptime (`pip install --no-deps`).
+Needs jax (recorded with 0.10.2 on the CPU) and laptime (`pip install --no-deps`).
 """
 
 import sys

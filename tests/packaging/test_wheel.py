@@ -1,4 +1,4 @@
-"""The wheel, installed where there is neither Node nor a source tree, serves the pages; its recorder needs Python alone."""
+"""The wheel, where there is neither Node nor a source tree, serves the pages; its recorder needs Python alone."""
 
 from __future__ import annotations
 
