@@ -60,6 +60,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/advise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What to change
+         * @description What to change, the largest saving first; the JSON of `laptime advise`.
+         */
+        get: operations["advise"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/import": {
         parameters: {
             query?: never;
@@ -205,10 +225,38 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Advice
+         * @description The JSON of `laptime advise`.
+         */
+        Advice: {
+            /** Findings */
+            findings: components["schemas"]["Finding"][];
+            /** Not Recorded */
+            not_recorded: components["schemas"]["NotRecorded"][];
+            /** Schema Version */
+            schema_version: number;
+        };
+        /**
+         * AverageCollective
+         * @description The n-th collective of a stream, on average; its start counts from where the step begins.
+         */
+        AverageCollective: {
+            /** Dur Ns */
+            dur_ns: number;
+            /** Name */
+            name: string;
+            /** Start Ns */
+            start_ns: number;
+            /** Stream */
+            stream: string | number | null;
+        };
+        /**
          * AverageStep
          * @description The mean of the complete steps.
          */
         AverageStep: {
+            /** Communication */
+            communication: components["schemas"]["AverageCollective"][];
             /** First Step Included */
             first_step_included: boolean;
             /** Forward Backward Ns */
@@ -319,6 +367,8 @@ export interface components {
             dur_ns: number;
             /** Name */
             name: string;
+            /** Slice Id */
+            slice_id: number;
             /** Start Ns */
             start_ns: number;
             /** Stream */
@@ -443,10 +493,15 @@ export interface components {
          * @description What to change, what it would save at most, and why.
          */
         Finding: {
+            /** Budget Parts */
+            budget_parts: string[];
             /** Cause */
             cause: string;
-            /** Confidence */
-            confidence: string | number | null;
+            /**
+             * Confidence
+             * @enum {string}
+             */
+            confidence: "high" | "medium" | "low";
             /** Evidence */
             evidence: components["schemas"]["Evidence"][];
             /** Fix */
@@ -1450,6 +1505,79 @@ export interface operations {
             };
             /** @description No such run, or no such part of it. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    advise: {
+        parameters: {
+            query?: {
+                /** @description Language of the texts. */
+                lang?: "en" | "zh";
+                /** @description Only this rank; default: all together. */
+                rank?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Advice"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
