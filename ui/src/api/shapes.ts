@@ -14,3 +14,7 @@ export type SliceAnswer = Answer<'/api/runs/{run}/slices/{slice_id}'>
 export type SliceFacts = NonNullable<SliceAnswer['slice']>
 export type SliceReference = SliceFacts['parents'][number]
 export type LinkedSlice = SliceAnswer['waited_for'][number]
+export type Operators = Answer<'/api/runs/{run}/op'>
+export type DataPipeline = Answer<'/api/runs/{run}/pipeline'>
+export type Memory = Answer<'/api/runs/{run}/memory'>
+export type Timeline = Answer<'/api/runs/{run}/timeline'>
