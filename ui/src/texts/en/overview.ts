@@ -5,6 +5,7 @@ export const overview = {
   part: (share: string, name: string) => `${share} ${name}`,
   list: (parts: readonly string[]) => parts.join(', '),
   steps: (count: number) => `Mean of ${count} ${count === 1 ? 'step' : 'steps'}`,
+  stepsOf: (count: number, all: number) => `Mean of the ${count} of ${all} steps that the device log covers`,
   hostBasis: 'No device work was recorded: this is the time of the main training thread.',
   budget: 'Step budget',
   mostly: (name: string, share: string) => `Idle is mostly ${name}: ${share} of the step.`,

@@ -72,7 +72,7 @@ export const steps = {
   searchSteps: 'Search in the notes',
   skipped: 'Steps left out',
   skippedHint: 'What the averages do not count, or whose parts are not known, and why',
-  skippedSteps: (steps: string) => `Steps ${steps}`,
+  skippedSteps: (count: number, steps: string) => `${count === 1 ? 'Step' : 'Steps'} ${steps}`,
   reasons: {
     notWhole: 'not whole: the recording begins or ends inside it',
     noForward: 'no forward pass is known',

@@ -7,6 +7,7 @@ export const overview: typeof english = {
   part: (share, name) => `${name} ${share}`,
   list: (parts) => parts.join('，'),
   steps: (count) => `${count} 个迭代的平均值`,
+  stepsOf: (count, all) => `${all} 个迭代中设备日志覆盖的 ${count} 个的平均值`,
   hostBasis: '没有记录到设备上的工作：这里是训练主线程的时间。',
   budget: '迭代时间构成',
   mostly: (name, share) => `空闲主要是${name}：占迭代的 ${share}。`,

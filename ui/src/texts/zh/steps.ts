@@ -73,7 +73,7 @@ export const steps: typeof english = {
   searchSteps: '在说明中搜索',
   skipped: '未计入的迭代',
   skippedHint: '平均值未计入的迭代、各段时间未知的迭代及其原因',
-  skippedSteps: (steps) => `迭代 ${steps}`,
+  skippedSteps: (_, steps) => `迭代 ${steps}`,
   reasons: {
     notWhole: '不完整：记录在该迭代中开始或结束',
     noForward: '不知道前向在哪里',

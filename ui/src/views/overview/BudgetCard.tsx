@@ -29,16 +29,18 @@ export function BudgetCard({ entry, report }: { entry: RankReport | null; report
   return (
     <section className={styles.top} aria-label={texts.budget} data-evidence="data_loading host_sync launch_bound host_busy exposed_communication serial_communication data_transfer">
       <p className={styles.headline} data-testid="headline">{texts.headline(time(summary.mean_ns), texts.list(words))}</p>
-      <p className={styles.basis}>{basisOf(summary.steps_used, budget, texts, terms)}</p>
+      <p className={styles.basis}>{basisOf(entry, budget, texts, terms)}</p>
       <BudgetBar budget={budget} label={texts.budget} />
     </section>
   )
 }
 
-function basisOf(steps: number, budget: Budget, texts: Texts['overview'], terms: Texts['terms']): string {
+function basisOf(entry: RankReport, budget: Budget, texts: Texts['overview'], terms: Texts['terms']): string {
+  const used = entry.step_summary?.steps_used ?? 0
+  const whole = entry.steps.filter((step) => step.complete).length
   const cause = idleCauses(budget).toSorted((a, b) => b.ns - a.ns)[0]
   const sentences = [
-    `${texts.steps(steps)}.`,
+    `${used < whole ? texts.stepsOf(used, whole) : texts.steps(used)}.`,
     budget.basis === 'host' ? texts.hostBasis : null,
     cause && cause.share >= WORTH_A_SENTENCE ? texts.mostly(terms[cause.term].name, share(cause.share)) : null,
     budget.compile_ns != null && budget.compile_ns >= WORTH_A_SENTENCE * budget.total_ns ? texts.compile(time(budget.compile_ns)) : null,

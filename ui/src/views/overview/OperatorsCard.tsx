@@ -55,10 +55,10 @@ function Top({ answer, pie }: { answer: Operators; pie: boolean }) {
   const option = useCallback(topOption(rows, pie), [rows, pie])
   const columns = useMemo<readonly Column<TopShare>[]>(
     () => [
-      { id: 'name', label: texts.operatorType, value: (row) => row.name, unsortable: true },
-      { id: 'count', label: texts.calls, value: (row) => row.count, as: 'count', width: 84, unsortable: true },
-      { id: 'total_ns', label: texts.totalTime, value: (row) => row.total_ns, as: 'time', width: 96, unsortable: true },
-      { id: 'share', label: texts.shareOf, value: (row) => row.share, as: 'share', bar: 'compute', width: 130, unsortable: true },
+      { id: 'name', label: texts.operatorType, value: (row) => row.name, width: 116, unsortable: true },
+      { id: 'count', label: texts.calls, value: (row) => row.count, as: 'count', width: 64, unsortable: true },
+      { id: 'total_ns', label: texts.totalTime, value: (row) => row.total_ns, as: 'time', width: 80, unsortable: true },
+      { id: 'share', label: texts.shareOf, value: (row) => row.share, as: 'share', width: 74, unsortable: true },
     ],
     [texts],
   )
@@ -66,7 +66,7 @@ function Top({ answer, pie }: { answer: Operators; pie: boolean }) {
   const table = () => ({ columns: [texts.operatorType, texts.totalTime, texts.shareOf], rows: rows.map((row) => [row.name, time(row.total_ns), share(row.share)]) })
   return (
     <>
-      <Chart label={texts.operators} height={pie ? 200 : 40 + 26 * rows.length} option={option} table={table} />
+      <Chart label={texts.operators} height={pie ? 200 : 16 + 26 * rows.length} option={option} table={table} />
       <div className={styles.under}>
         <DataTable label={texts.operators} rows={rows.slice(0, answer.rows.length)} columns={columns} rowKey={(row) => row.key} />
       </div>

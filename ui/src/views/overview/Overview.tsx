@@ -27,9 +27,9 @@ function Page({ run, report }: { run: string; report: Report }) {
     <div className={styles.page}>
       <BudgetCard entry={entry} report={report} />
       <StepTraceCard run={run} report={report} />
+      <PipelineCard run={run} report={report} />
       <div className={styles.cards}>
         <OperatorsCard run={run} />
-        <PipelineCard run={run} report={report} />
         <TimelineCard run={run} />
         <MemoryCard run={run} report={report} />
         {report.ranks.length > 1 && <RanksCard ranks={report.ranks} />}

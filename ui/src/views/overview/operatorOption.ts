@@ -71,9 +71,9 @@ function pieOption(rows: readonly TopShare[], look: Look): ChartOption {
 
 function barOption(rows: readonly TopShare[], look: Look): ChartOption {
   return {
-    grid: { left: 0, right: 64, top: 4, bottom: 4, containLabel: true },
+    grid: { left: 0, right: 72, top: 4, bottom: 4, containLabel: true },
     tooltip: tooltip(look, { formatter: (found: readonly { dataIndex: number }[]) => (found[0] ? words(rows[found[0].dataIndex]!) : '') }),
-    xAxis: valueAxis(look, 'time', { splitNumber: 4 }),
+    xAxis: valueAxis(look, 'time', { axisLabel: { show: false }, splitLine: { show: false } }), // each bar says its share
     yAxis: nameAxis(look, rows.map((row) => short(row.name)), { inverse: true, axisLabel: { color: look.text, width: 180, overflow: 'truncate' } }),
     series: [
       {

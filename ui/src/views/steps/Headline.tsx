@@ -1,4 +1,4 @@
-import type { RankReport, Steps as Trace } from '../../api/shapes'
+import type { Steps as Trace } from '../../api/shapes'
 import { numberRanges, quantile, slowestOf, type StepRow } from '../../lib/steps'
 import { significant, time } from '../../lib/units'
 import { useTexts } from '../../state/language'
@@ -10,25 +10,24 @@ import styles from './Steps.module.css'
 const WORTH_NAMING = 1.05
 
 /** What the page says, in words. */
-export function Headline({ rows, trace, entry }: { rows: readonly StepRow[]; trace: Trace; entry: RankReport | null }) {
+export function Headline({ rows, trace }: { rows: readonly StepRow[]; trace: Trace }) {
   const { steps: texts, terms } = useTexts()
   const inferred = rows.every((row) => row.source === 'inferred')
   const slowest = slowestOf(rows)
   return (
     <section className={styles.top} aria-label={texts.question}>
-      <p className={styles.headline} data-testid="headline">{headlineText(rows, entry, texts)}</p>
+      <p className={styles.headline} data-testid="headline">{headlineText(rows, texts)}</p>
       {slowest !== null && rows.length > 1 && <p className={styles.evidence}>{slowestText(slowest, trace, texts, terms)} {standOutText(rows, texts)}</p>}
       {inferred && <p className={styles.note}>{texts.inferred}</p>}
     </section>
   )
 }
 
-function headlineText(rows: readonly StepRow[], entry: RankReport | null, texts: Texts['steps']): string {
+function headlineText(rows: readonly StepRow[], texts: Texts['steps']): string {
   const whole = rows.filter((row) => row.complete).flatMap((row) => row.dur_ns ?? [])
   if (whole.length === 0) return texts.noneChosen
   if (whole.length === 1) return texts.headlineOne(time(whole[0]))
-  const summary = entry?.step_summary
-  return texts.headline(whole.length, time(summary?.median_ns ?? quantile(whole, 0.5)), time(summary?.p90_ns ?? quantile(whole, 0.9)))
+  return texts.headline(whole.length, time(quantile(whole, 0.5)), time(quantile(whole, 0.9)))
 }
 
 function slowestText(slowest: StepRow, trace: Trace, texts: Texts['steps'], terms: Texts['terms']): string {

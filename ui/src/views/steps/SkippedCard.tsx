@@ -13,7 +13,7 @@ export function SkippedCard({ skipped }: { skipped: readonly Skipped[] }) {
     <Card title={texts.skipped} hint={texts.skippedHint}>
       <dl className={styles.skipped}>
         {[...reasons].map(([reason, steps]) => (
-          <div key={reason}><dt>{texts.skippedSteps(numberRanges(steps))}</dt><dd>{reasonText(reason, texts.reasons)}</dd></div>
+          <div key={reason}><dt>{texts.skippedSteps(steps.length, numberRanges(steps))}</dt><dd>{reasonText(reason, texts.reasons)}</dd></div>
         ))}
       </dl>
     </Card>

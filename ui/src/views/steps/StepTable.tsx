@@ -25,7 +25,7 @@ export function StepTable({ rows, onSelect }: ChoosesStep) {
 
 function columnsOf(rows: readonly StepRow[], texts: Pick<Texts, 'steps' | 'terms'>): Column<StepRow>[] {
   const { steps, terms } = texts
-  const time = (id: string, label: string, value: Column<StepRow>['value']): Column<StepRow> => ({ id, label, value, as: 'time', width: 118 })
+  const time = (id: string, label: string, value: Column<StepRow>['value']): Column<StepRow> => ({ id, label, value, as: 'time', width: Math.max(96, 44 + 8 * label.length * (/[\u4e00-\u9fff]/.test(label) ? 2 : 1)) })
   const budget = (part: BudgetPart) => time(part.term, terms[part.term].name, (row) => stackOf(row).find(({ term }) => term === part.term)?.ns)
   const parts = STEP_PARTS.filter(({ key }) => rows.some((row) => row[key] !== null))
   return [

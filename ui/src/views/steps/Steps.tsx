@@ -41,7 +41,7 @@ function Page({ report, entry, trace }: { report: Report; entry: RankReport | nu
   const chooses = { rows, selected: selected?.index ?? null, onSelect: (index: number) => choose(String(rows.find((row) => row.index === index)!.step)) }
   return (
     <div className={styles.page}>
-      <Headline rows={rows} trace={trace} entry={entry} />
+      <Headline rows={rows} trace={trace} />
       {rows.length > 1 && <BudgetChart {...chooses} />}
       <StepDetail rows={rows} trace={trace} place={place < 0 ? null : place} onSelect={(at) => choose(at === null ? null : String(rows[at]!.step))} />
       <PartCharts {...chooses} trace={trace} />

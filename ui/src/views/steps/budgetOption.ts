@@ -32,9 +32,9 @@ export function legendOf(rows: readonly StepRow[], texts: Named): LegendEntry[] 
 
 export function budgetOption(rows: readonly StepRow[], selected: number | null, texts: Named) {
   return (look: Look): ChartOption => ({
-    grid: { left: 8, right: 16, top: 28, bottom: 44, containLabel: true },
+    grid: { left: 8, right: 16, top: 28, bottom: 48, containLabel: true },
     tooltip: tooltip(look, { formatter: (found: readonly { dataIndex: number }[]) => (found[0] ? stepWords(rows[found[0].dataIndex]!, texts) : '') }),
-    xAxis: nameAxis(look, rows.map((row) => row.step), { name: texts.steps.step, nameLocation: 'end', nameGap: 4, nameTextStyle: { color: look.dimmed, align: 'right', verticalAlign: 'top', padding: [8, 0, 0, 0] } }),
+    xAxis: nameAxis(look, rows.map((row) => row.step), { name: texts.steps.step, nameLocation: 'middle', nameGap: 26 }),
     yAxis: valueAxis(look, 'time', { boundaryGap: [0, '8%'] }),
     dataZoom: zoom(look),
     series: [...stacked(rows, look, texts), rings(rows, look), pointer(rows, selected, look)],
