@@ -51,7 +51,7 @@ def _copied(base: Path) -> Path:
     (base / "tiny").mkdir()
     shutil.copy(SAMPLES / "pytorch" / "tiny_train.pt.trace.json.gz", base / "tiny")
     (base / "damaged").mkdir()
-    (base / "damaged" / "rank0.pt.trace.json.gz").write_bytes(b"\x1f\x8b\x08\x00 no more came")
+    (base / "damaged" / "host.xplane.pb").write_bytes(bytes(range(255, 0, -1)))
     return base
 
 

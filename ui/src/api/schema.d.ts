@@ -619,6 +619,41 @@ export interface components {
             origin_ns: number | null;
         };
         /**
+         * Collective
+         * @description A collective of a step.
+         */
+        Collective: {
+            /** Dur Ns */
+            dur_ns: number;
+            /** Name */
+            name: string;
+            /** Slice Id */
+            slice_id: number;
+            /** Start Ns */
+            start_ns: number;
+            /** Stream */
+            stream: string | number | null;
+        };
+        /**
+         * CollectiveUse
+         * @description Collectives of one name; what those of the host hide behind is null.
+         */
+        CollectiveUse: {
+            /** Count */
+            count: number;
+            /** Exposed Ns */
+            exposed_ns: number | null;
+            /** Name */
+            name: string;
+            /**
+             * On
+             * @enum {string}
+             */
+            on: "device" | "host";
+            /** Total Ns */
+            total_ns: number;
+        };
+        /**
          * CounterCurve
          * @description A counter over time; `samples` counts them before thinning.
          */
@@ -749,6 +784,20 @@ export interface components {
             streams: components["schemas"]["Stream"][];
         };
         /**
+         * Events
+         * @description What was read of the source: kept and dropped, the latter by reason, sum to it.
+         */
+        Events: {
+            /** Dropped */
+            dropped: {
+                [key: string]: number;
+            };
+            /** Kept */
+            kept: number;
+            /** Read */
+            read: number;
+        };
+        /**
          * Evidence
          * @description A number behind a finding.
          */
@@ -800,7 +849,7 @@ export interface components {
             /** Sources */
             sources: components["schemas"]["Source"][];
             /** Warnings */
-            warnings: components["schemas"]["Warned"][];
+            warnings: components["schemas"]["Warning"][];
         };
         /**
          * Finding
@@ -912,93 +961,6 @@ export interface components {
             syncs: number;
             /** Tracks */
             tracks: number;
-        };
-        /**
-         * Events
-         * @description Every element of the source's list: kept, or dropped for a reason.
-         */
-        laptime__web__shapes__files__Events: {
-            /** Dropped */
-            dropped: {
-                [key: string]: number;
-            };
-            /** Kept */
-            kept: number;
-            /** Read */
-            read: number;
-        };
-        /**
-         * Tensor
-         * @description An input or output; `shape` is its sizes between commas, empty for a scalar.
-         */
-        laptime__web__shapes__operator_details__Tensor: {
-            /** Data Type */
-            data_type: string | null;
-            /** Format */
-            format: string | null;
-            /** Shape */
-            shape: string | null;
-        };
-        /**
-         * Events
-         * @description What was read of the source: kept and dropped, the latter by reason, sum to it.
-         */
-        laptime__web__shapes__report__Events: {
-            /** Dropped */
-            dropped: {
-                [key: string]: number;
-            };
-            /** Kept */
-            kept: number;
-            /** Read */
-            read: number;
-        };
-        /**
-         * Tensor
-         * @description An input or output.
-         */
-        laptime__web__shapes__slices__Tensor: {
-            /** Data Type */
-            data_type: string | null;
-            /** Format */
-            format: string | null;
-            /** Shape */
-            shape: string | null;
-        };
-        /**
-         * Collective
-         * @description A collective of a step.
-         */
-        laptime__web__shapes__step__Collective: {
-            /** Dur Ns */
-            dur_ns: number;
-            /** Name */
-            name: string;
-            /** Slice Id */
-            slice_id: number;
-            /** Start Ns */
-            start_ns: number;
-            /** Stream */
-            stream: string | number | null;
-        };
-        /**
-         * Collective
-         * @description Collectives of one name; what those of the host hide behind is null.
-         */
-        laptime__web__shapes__utilisation__Collective: {
-            /** Count */
-            count: number;
-            /** Exposed Ns */
-            exposed_ns: number | null;
-            /** Name */
-            name: string;
-            /**
-             * On
-             * @enum {string}
-             */
-            on: "device" | "host";
-            /** Total Ns */
-            total_ns: number;
         };
         /**
          * Launches
@@ -1193,7 +1155,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Inputs */
-            inputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            inputs: components["schemas"]["Tensor"][];
             /** Longest */
             longest: components["schemas"]["Execution"][];
             /** Name */
@@ -1206,7 +1168,7 @@ export interface components {
             /** Op Type */
             op_type: string | null;
             /** Outputs */
-            outputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            outputs: components["schemas"]["Tensor"][];
             range: components["schemas"]["OperatorRange"] | null;
             /** Rank */
             rank: number | null;
@@ -1215,7 +1177,7 @@ export interface components {
             /** Source */
             source: string;
             /** Stack */
-            stack: components["schemas"]["StackFrame"][];
+            stack: components["schemas"]["Frame"][];
             /** Variants */
             variants: components["schemas"]["Variant"][];
             /** Variants Left Out */
@@ -1569,7 +1531,7 @@ export interface components {
             device_total: components["schemas"]["Device"] | null;
             /** Devices */
             devices: components["schemas"]["Device"][];
-            events: components["schemas"]["laptime__web__shapes__report__Events"];
+            events: components["schemas"]["Events"];
             /** Format */
             format: string;
             /** Framework */
@@ -1745,14 +1707,14 @@ export interface components {
             /** Host Ns */
             host_ns: number | null;
             /** Inputs */
-            inputs: components["schemas"]["laptime__web__shapes__slices__Tensor"][];
+            inputs: components["schemas"]["Tensor"][];
             /** Kind */
             kind: string;
             /** Name */
             name: string;
             operator: components["schemas"]["OperatorOfSlice"] | null;
             /** Outputs */
-            outputs: components["schemas"]["laptime__web__shapes__slices__Tensor"][];
+            outputs: components["schemas"]["Tensor"][];
             /** Parents */
             parents: components["schemas"]["SliceReference"][];
             /** Phase */
@@ -1834,7 +1796,7 @@ export interface components {
          */
         Source: {
             clock: components["schemas"]["Clock"];
-            events: components["schemas"]["laptime__web__shapes__files__Events"];
+            events: components["schemas"]["Events"];
             /** Facts */
             facts: {
                 [key: string]: unknown;
@@ -1850,19 +1812,7 @@ export interface components {
             /** Tables */
             tables: components["schemas"]["StoredTable"][];
             /** Warnings */
-            warnings: components["schemas"]["Warned"][];
-        };
-        /**
-         * StackFrame
-         * @description A frame of a call stack.
-         */
-        StackFrame: {
-            /** File */
-            file: string | null;
-            /** Function */
-            function: string | null;
-            /** Line */
-            line: number | null;
+            warnings: components["schemas"]["Warning"][];
         };
         /**
          * StageEvidence
@@ -2055,6 +2005,18 @@ export interface components {
             type: string;
         };
         /**
+         * Tensor
+         * @description An input or output.
+         */
+        Tensor: {
+            /** Data Type */
+            data_type: string | null;
+            /** Format */
+            format: string | null;
+            /** Shape */
+            shape: string | null;
+        };
+        /**
          * TimelineSummary
          * @description What a timeline holds; `on` says whether it is device work or, without any, operators of the host.
          */
@@ -2091,7 +2053,7 @@ export interface components {
          */
         TracedStep: {
             /** Communication */
-            communication: components["schemas"]["laptime__web__shapes__step__Collective"][];
+            communication: components["schemas"]["Collective"][];
             /** Complete */
             complete: boolean;
             /** First Of Window */
@@ -2126,7 +2088,7 @@ export interface components {
          */
         Utilisation: {
             /** Collectives */
-            collectives: components["schemas"]["laptime__web__shapes__utilisation__Collective"][];
+            collectives: components["schemas"]["CollectiveUse"][];
             device_total: components["schemas"]["Device"] | null;
             /** Devices */
             devices: components["schemas"]["DeviceWithStreams"][];
@@ -2150,9 +2112,9 @@ export interface components {
             /** Count */
             count: number;
             /** Inputs */
-            inputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            inputs: components["schemas"]["Tensor"][];
             /** Outputs */
-            outputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            outputs: components["schemas"]["Tensor"][];
             /** Total Ns */
             total_ns: number;
         };
@@ -2169,18 +2131,6 @@ export interface components {
             total_ns: number | null;
             /** Wait Ns */
             wait_ns: number;
-        };
-        /**
-         * Warned
-         * @description What is wrong with a recording, and what was done about it.
-         */
-        Warned: {
-            /** Code */
-            code: string;
-            /** Count */
-            count: number;
-            /** Message */
-            message: string;
         };
         /**
          * Warning
