@@ -8,6 +8,7 @@ export const steps = {
   headlineOne: (time: string) => `The one complete step takes ${time}.`,
   slowest: (step: number, time: string, factor: string) => `The slowest is step ${step} with ${time}, ${factor} times the median.`,
   steady: 'No step stands out.',
+  varied: 'Steps vary too much for one to stand out.',
   standOut: (count: number, steps: string) => (count === 1 ? `One step stands out: ${steps}.` : `${count} steps stand out: ${steps}.`),
   moreIn: (part: string, time: string) => `Of the extra time, most is ${part}: ${time} more than the median.`,
   inferred: 'The recording has no markers of steps: these were inferred from what repeats.',
@@ -82,6 +83,7 @@ export const steps = {
     first: 'first of its window: no step before it, so its interval is unknown',
     firstLeftOut: 'first of its window: no step before it, so its interval is unknown; left out of averages',
   },
+  partsTitle: 'Interval, forward and backward, tail',
   partsMissing: 'The parts of the steps are not known',
   partsMissingWhy: 'The recording does not tell where forward begins and backward ends. Name the two operators below, or record scopes around them:',
 }

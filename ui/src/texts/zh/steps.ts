@@ -10,6 +10,7 @@ export const steps: typeof english = {
   headlineOne: (time) => `唯一完整的迭代用时 ${time}。`,
   slowest: (step, time, factor) => `最慢的是第 ${step} 个迭代，用时 ${time}，为中位数的 ${factor} 倍。`,
   steady: '没有明显偏慢的迭代。',
+  varied: '各迭代差别较大，没有特别突出的。',
   standOut: (count, steps) => `${count} 个迭代明显偏慢：${steps}。`,
   moreIn: (part, time) => `多出的时间主要在${part}：比中位数多 ${time}。`,
   inferred: '记录中没有迭代标记：这些迭代由重复出现的内容推断得出。',
@@ -83,6 +84,7 @@ export const steps: typeof english = {
     first: '窗口的首个迭代：之前没有迭代，迭代间隙未知',
     firstLeftOut: '窗口的首个迭代：之前没有迭代，迭代间隙未知；未计入平均值',
   },
+  partsTitle: '迭代间隙、前向与反向、迭代拖尾',
   partsMissing: '不知道迭代各段的时间',
   partsMissingWhy: '记录没有说明前向从哪里开始、反向在哪里结束。请在下方指定这两个算子，或在训练中为它们加上范围：',
 }

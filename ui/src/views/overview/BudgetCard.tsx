@@ -40,7 +40,7 @@ function basisOf(entry: RankReport, budget: Budget, texts: Texts['overview'], te
   const whole = entry.steps.filter((step) => step.complete).length
   const cause = idleCauses(budget).toSorted((a, b) => b.ns - a.ns)[0]
   const sentences = [
-    `${used < whole ? texts.stepsOf(used, whole) : texts.steps(used)}.`,
+    used < whole ? texts.stepsOf(used, whole) : texts.steps(used),
     budget.basis === 'host' ? texts.hostBasis : null,
     cause && cause.share >= WORTH_A_SENTENCE ? texts.mostly(terms[cause.term].name, share(cause.share)) : null,
     budget.compile_ns != null && budget.compile_ns >= WORTH_A_SENTENCE * budget.total_ns ? texts.compile(time(budget.compile_ns)) : null,

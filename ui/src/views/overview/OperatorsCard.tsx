@@ -1,10 +1,11 @@
-import { SegmentedControl } from '@mantine/core'
+import { SegmentedControl, useComputedColorScheme } from '@mantine/core'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
 import { api } from '../../api/client'
 import type { Operators } from '../../api/shapes'
 import { Card } from '../../components/Card'
 import { Chart } from '../../components/chart/Chart'
+import { lookOf } from '../../components/chart/look'
 import { EmptyState } from '../../components/EmptyState'
 import { Loaded } from '../../components/Loaded'
 import { PageLink } from '../../components/PageLink'
@@ -13,7 +14,7 @@ import { DataTable } from '../../components/table/DataTable'
 import { share, time } from '../../lib/units'
 import { useParam, useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
-import { type TopShare, topOption, topShares } from './operatorOption'
+import { colourOf, type TopShare, topOption, topShares } from './operatorOption'
 import styles from './Overview.module.css'
 
 const MOST = 5
@@ -51,16 +52,18 @@ export function OperatorsCard({ run }: { run: string }) {
 
 function Top({ answer, pie }: { answer: Operators; pie: boolean }) {
   const { overview: texts } = useTexts()
+  const scheme = useComputedColorScheme('light')
+  const look = useMemo(() => lookOf(scheme), [scheme])
   const rows = useMemo(() => topShares(answer.rows, answer.total_rows, texts), [answer, texts])
   const option = useCallback(topOption(rows, pie), [rows, pie])
   const columns = useMemo<readonly Column<TopShare>[]>(
     () => [
-      { id: 'name', label: texts.operatorType, value: (row) => row.name, width: 116, unsortable: true },
+      { id: 'name', label: texts.operatorType, value: (row) => row.name, width: 116, unsortable: true, cell: (row) => <Named row={row} colour={colourOf(row, rows.indexOf(row), look)} /> },
       { id: 'count', label: texts.calls, value: (row) => row.count, as: 'count', width: 64, unsortable: true },
       { id: 'total_ns', label: texts.totalTime, value: (row) => row.total_ns, as: 'time', width: 80, unsortable: true },
       { id: 'share', label: texts.shareOf, value: (row) => row.share, as: 'share', width: 74, unsortable: true },
     ],
-    [texts],
+    [texts, rows, look],
   )
   if (rows.length === 0) return <EmptyState what={texts.noOperators} why={texts.noOperatorsWhy} code={RECORD} />
   const table = () => ({ columns: [texts.operatorType, texts.totalTime, texts.shareOf], rows: rows.map((row) => [row.name, time(row.total_ns), share(row.share)]) })
@@ -68,8 +71,12 @@ function Top({ answer, pie }: { answer: Operators; pie: boolean }) {
     <>
       <Chart label={texts.operators} height={pie ? 200 : 16 + 26 * rows.length} option={option} table={table} />
       <div className={styles.under}>
-        <DataTable label={texts.operators} rows={rows.slice(0, answer.rows.length)} columns={columns} rowKey={(row) => row.key} />
+        <DataTable label={texts.operators} rows={rows} columns={columns} rowKey={(row) => row.key} />
       </div>
     </>
   )
+}
+
+function Named({ row, colour }: { row: TopShare; colour: string }) {
+  return <span title={row.name}><span className={styles.swatch} style={{ background: colour }} aria-hidden="true" />{row.name}</span>
 }

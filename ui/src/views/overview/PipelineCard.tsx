@@ -37,7 +37,7 @@ function Pipeline({ pipeline, report }: { pipeline: DataPipeline; report: Report
       ) : (
         <EmptyState what={texts.noQueues} why={texts.noQueuesWhy} code={howToRecord(report, 'data queues')} />
       )}
-      {verdict !== null && <p className={styles.says} title={verdict.reason}>{texts.verdict[verdict.stage]}.</p>}
+      {verdict !== null && <p className={styles.says} title={verdict.reason}>{texts.verdict[verdict.stage]}</p>}
       {pipeline.bottleneck !== null && <p className={styles.says} title={pipeline.bottleneck.reason}>{texts.slowOperator(pipeline.bottleneck.name)}</p>}
     </>
   )

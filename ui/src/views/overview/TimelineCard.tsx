@@ -64,7 +64,7 @@ function Take({ run }: { run: string }) {
         </Button>
         <PerfettoButton address={address} title={name} />
       </div>
-      <p className={styles.dimmed}>{texts.downloadHint}. {steps === null && texts.chooseSteps} {texts.perfettoHint}</p>
+      <p className={styles.dimmed}>{texts.downloadHint} {steps === null && texts.chooseSteps} {texts.perfettoHint}</p>
     </>
   )
 }

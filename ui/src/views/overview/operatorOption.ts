@@ -41,7 +41,7 @@ function words(row: TopShare): string {
   return `${row.name}\n${[time(row.total_ns), share(row.share), row.count === null ? null : `× ${count(row.count)}`].filter(Boolean).join('   ')}`
 }
 
-function colour(row: TopShare, at: number, look: Look): string {
+export function colourOf(row: TopShare, at: number, look: Look): string {
   return row.rest ? look.kinds.scope : look.series[at % look.series.length]!
 }
 
@@ -60,10 +60,10 @@ function pieOption(rows: readonly TopShare[], look: Look): ChartOption {
         startAngle: 90,
         minAngle: 2,
         itemStyle: { borderColor: look.card, borderWidth: 2 },
-        label: { color: look.text, fontSize: 12, formatter: ({ dataIndex }: { dataIndex: number }) => `${short(rows[dataIndex]!.name)} ${share(rows[dataIndex]!.share)}` },
+        label: { color: look.text, fontSize: 12, formatter: ({ dataIndex }: { dataIndex: number }) => share(rows[dataIndex]!.share) },
         labelLine: { lineStyle: { color: look.dimmed } },
         labelLayout: { hideOverlap: true },
-        data: rows.map((row, at) => ({ name: row.name, value: row.total_ns ?? 0, itemStyle: { color: colour(row, at, look) } })),
+        data: rows.map((row, at) => ({ name: row.name, value: row.total_ns ?? 0, itemStyle: { color: colourOf(row, at, look) } })),
       },
     ],
   }
@@ -80,7 +80,7 @@ function barOption(rows: readonly TopShare[], look: Look): ChartOption {
         type: 'bar',
         barMaxWidth: 18,
         label: { show: true, position: 'right', color: look.text, fontSize: 12, formatter: ({ dataIndex }: { dataIndex: number }) => share(rows[dataIndex]!.share) },
-        data: rows.map((row, at) => ({ value: row.total_ns, itemStyle: { color: colour(row, at, look), borderRadius: [0, 3, 3, 0] } })),
+        data: rows.map((row, at) => ({ value: row.total_ns, itemStyle: { color: colourOf(row, at, look), borderRadius: [0, 3, 3, 0] } })),
       },
     ],
   }

@@ -9,6 +9,9 @@ import styles from './Steps.module.css'
 /** Below it no part is worth naming. */
 const WORTH_NAMING = 1.05
 
+/** A slowest step beyond it, and none that stands out: they all differ. */
+const VARIED = 1.25
+
 /** What the page says, in words. */
 export function Headline({ rows, trace }: { rows: readonly StepRow[]; trace: Trace }) {
   const { steps: texts, terms } = useTexts()
@@ -42,5 +45,6 @@ function slowestText(slowest: StepRow, trace: Trace, texts: Texts['steps'], term
 
 function standOutText(rows: readonly StepRow[], texts: Texts['steps']): string {
   const outliers = rows.filter((row) => row.outlier)
+  if (outliers.length === 0 && (slowestOf(rows)?.factor ?? 1) > VARIED) return texts.varied
   return outliers.length === 0 ? texts.steady : texts.standOut(outliers.length, numberRanges(outliers.map((row) => row.step)))
 }

@@ -18,7 +18,7 @@ export function PartCharts({ trace, ...chooses }: ChoosesStep & { trace: Steps }
   const { steps: texts } = useTexts()
   const known = STEP_PARTS.filter(({ key }) => chooses.rows.some((row) => row[key] !== null))
   if (known.length === 0) {
-    return <Card title={texts.partsMissing}><EmptyState what={texts.partsMissing} why={texts.partsMissingWhy} code={RECORD_PARTS} /></Card>
+    return <Card title={texts.partsTitle}><EmptyState what={texts.partsMissing} why={texts.partsMissingWhy} code={RECORD_PARTS} /></Card>
   }
   return <div className={styles.parts}>{known.map((part) => <PartChart key={part.key} part={part} trace={trace} {...chooses} />)}</div>
 }

@@ -29,7 +29,7 @@ function columnsOf(rows: readonly StepRow[], texts: Pick<Texts, 'steps' | 'terms
   const budget = (part: BudgetPart) => time(part.term, terms[part.term].name, (row) => stackOf(row).find(({ term }) => term === part.term)?.ns)
   const parts = STEP_PARTS.filter(({ key }) => rows.some((row) => row[key] !== null))
   return [
-    { id: 'step', label: steps.step, value: (row) => row.step, as: 'count', width: 84 },
+    { id: 'step', label: steps.step, value: (row) => row.step, as: 'count', width: 84, cell: (row) => row.step },
     time('dur_ns', steps.time, (row) => row.dur_ns),
     { id: 'factor', label: `× ${steps.median}`, value: (row) => row.factor, as: 'number', width: 110, cell: (row) => (row.factor === null ? '–' : `${significant(row.factor)}${row.outlier ? ' ◯' : ''}`) },
     ...parts.map(({ key, term }) => time(key, terms[term].name, (row) => row[key])),
