@@ -47,7 +47,6 @@ class Watched:
 
     def settle(self) -> None:
         """Waits until what the page asked for has come."""
-        # No wait_for_function: it asks again by eval, which the policy of the page forbids.
         expect(self.page.locator(".mantine-Skeleton-root, [aria-busy=true]")).to_have_count(0, timeout=20_000)
         self.page.evaluate("document.fonts.ready")
 

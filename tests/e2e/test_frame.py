@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.e2e.conftest import OpenPage
+from tests.e2e.conftest import OpenPage, page_opener
 from tests.e2e.pages import Language, Theme
+from tests.e2e.site import Site, serving
 
 
 @pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
@@ -67,16 +69,24 @@ def test_colours_and_language_are_kept(open_page: OpenPage) -> None:
 
 
 def test_an_unknown_page_leads_back(open_page: OpenPage) -> None:
-    watched = open_page()
-    watched.page.goto(watched.url + "/runs/none/nothing")
+    watched = open_page("ddp4-gloo", "nothing")
     watched.page.get_by_role("link", name="Go to the runs").click()
     expect(watched.page.locator("main h1")).to_be_visible()
 
 
-def test_a_server_that_stops_is_told(open_page: OpenPage) -> None:
+def test_a_server_that_stops_is_told(browser: Browser, site: Site, tmp_path: Path) -> None:
+    with serving(site.base, tmp_path / "workspace") as stopping:
+        for open_page in page_opener(browser, stopping):
+            watched = open_page()
+            stopping.process.terminate()
+            expect(watched.page.locator("main [role=alert]")).to_contain_text("The server does not answer")
+            expect(watched.page.locator("tbody")).not_to_have_count(0)
+            watched.shoot("server-gone")
+            watched.faults[:] = [fault for fault in watched.faults if "ERR_CONNECTION_REFUSED" not in fault]
+
+
+def test_the_server_of_this_machine_needs_no_network(open_page: OpenPage) -> None:
     watched = open_page("ddp4-gloo")
-    watched.page.context.set_offline(True)
-    expect(watched.page.locator("main")).not_to_contain_text(
-        "The server does not answer"
-    )  # this machine needs no network
-    watched.page.context.set_offline(False)
+    watched.page.evaluate("dispatchEvent(new Event('offline'))")
+    watched.page.get_by_role("link", name="ddp4-gloo").click()
+    expect(watched.page.locator("main h1")).to_contain_text("Which training runs")
