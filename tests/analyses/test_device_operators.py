@@ -9,7 +9,6 @@ import pytest
 
 from laptime.analyses.average_step import Region, average_regions
 from laptime.analyses.device_operators import ai_core_operators, ai_core_types, ai_cpu_executions
-from laptime.analyses.step_trace import StepTrace
 from laptime.analyses.tensors import tensors_of
 from laptime.importers.opening import open_run
 from laptime.model.trace import Trace
@@ -113,10 +112,9 @@ def test_average_regions_are_those_of_the_averaged_steps() -> None:
         _step(1000, first=False, regions=[("a", 10, 100), ("b", 20, 10)]),
         _step(2000, first=False, regions=[("b", 40, 30), ("a", 30, 200), ("b", 90, 7)]),
     ]
-    result = StepTrace(steps, {}, None, None, None, None, [])
-    assert average_regions(result) == [
+    assert average_regions(steps) == [
         Region("a", "AllReduce", 20, 150),
         Region("b", "AllReduce", 30, 20),
         Region("b", "AllReduce", 90, 7),
     ]
-    assert average_regions(StepTrace(steps[:1], {}, None, None, None, None, [])) == [Region("a", "AllReduce", 500, 900)]
+    assert average_regions(steps[:1]) == [Region("a", "AllReduce", 500, 900)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from laptime.analyses import averages
 from laptime.analyses.report import report
-from laptime.analyses.step_trace import StepTrace, step_trace
+from laptime.analyses.step_trace import StepTrace, as_json, step_trace
 from laptime.importers.opening import open_run
 from laptime.model.trace import Run, Trace
 from laptime.model.workspace import Workspace
@@ -278,6 +278,23 @@ def test_communication_of_a_step(open_events: Opener) -> None:
     assert [[(c["name"], c["start_ns"] // US, c["dur_ns"] // US) for c in row] for row in found] == [
         [("ncclDevKernel_AllReduce", 50, 10)],
         [("gloo:all_reduce", 120, 5), ("ncclDevKernel_AllReduce", 190, 40)],
+    ]
+
+
+def test_collectives_name_their_slices_and_the_average_has_its_own(open_events: Opener) -> None:
+    """The first step does not count in the average; times of the average begin with the step."""
+    kernels = [kernel(None, begin, end, name="ncclDevKernel_AllReduce") for begin, end in ((50, 60), (190, 200))]
+    run = open_events(*_training_step(1, 0), *_training_step(2, 100), *kernels)
+    trace = run.traces[0]
+    told: dict[str, Any] = as_json(step_trace(trace), trace)
+    names = trace.slices.objects("name")
+    for step_told in told["steps"]:
+        for each in step_told["communication"]:
+            assert names[each["slice_id"]] == each["name"]
+            assert trace.slices["start_ns"][each["slice_id"]] == each["start_ns"]
+    average = told["average"]["communication"]
+    assert [(each["name"], each["start_ns"] // US, each["dur_ns"] // US) for each in average] == [
+        ("ncclDevKernel_AllReduce", 90, 10)
     ]
 
 

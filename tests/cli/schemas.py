@@ -188,6 +188,7 @@ STEP_PARTS = {
     "tail_ns": MAYBE_NS,
     "total_ns": MAYBE_NS,
 }
+COLLECTIVE = {"name": str, "stream": (str, int, None), "start_ns": NS, "dur_ns": NS}
 STEP = {
     "schema_version": int,
     "rank": (int, None),
@@ -201,10 +202,10 @@ STEP = {
             "gap_before_ns": MAYBE_NS,
             **STEP_PARTS,
             "complete": bool,
-            "communication": [{"name": str, "stream": (str, int, None), "start_ns": NS, "dur_ns": NS}],
+            "communication": [{**COLLECTIVE, "slice_id": COUNT}],
         }
     ],
-    "average": ({"steps_used": COUNT, "first_step_included": bool, **STEP_PARTS}, None),
+    "average": ({"steps_used": COUNT, "first_step_included": bool, **STEP_PARTS, "communication": [COLLECTIVE]}, None),
     "median": (STEP_PARTS, None),
     "p90": (STEP_PARTS, None),
     "forward_start_op": TEXT,

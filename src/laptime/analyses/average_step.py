@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from laptime.analyses.averages import mean
-from laptime.analyses.step_trace import StepTrace
 
 Step = dict[str, object]
 
@@ -35,10 +34,10 @@ def regions_of(step: Step) -> list[Region]:
     ]
 
 
-def average_regions(result: StepTrace) -> list[Region]:
+def average_regions(steps: Sequence[Step]) -> list[Region]:
     """The n-th collective of each stream, averaged over the steps of the average that hold one, in order of time."""
     places: dict[tuple[str, int], list[Region]] = defaultdict(list)
-    for step in averaged_steps(result):
+    for step in averaged_steps(steps):
         for stream, regions in by_stream(regions_of(step)).items():
             for place, region in enumerate(regions):
                 places[stream, place].append(region)
@@ -46,9 +45,9 @@ def average_regions(result: StepTrace) -> list[Region]:
     return sorted(averages, key=lambda region: region.start_ns)
 
 
-def averaged_steps(result: StepTrace) -> list[Step]:
-    """The steps that `StepTrace.average` is the mean of."""
-    whole = [step for step in result.steps if step["complete"]]
+def averaged_steps(steps: Sequence[Step]) -> list[Step]:
+    """The steps that the average is the mean of: complete ones, but the first of each window where there are others."""
+    whole = [step for step in steps if step["complete"]]
     return [step for step in whole if not step["first_of_window"]] or whole
 
 

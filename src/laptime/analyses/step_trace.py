@@ -5,10 +5,11 @@ Definitions: docs/definitions.md, "Step trace".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from laptime.analyses.average_step import average_regions, averaged_steps
 from laptime.analyses.averages import mean, mean_parts, quantile
 from laptime.analyses.parts import WHOLE, Part
 from laptime.analyses.ranges import as_json as part_as_json
@@ -79,9 +80,8 @@ def step_trace(trace: Trace, points: Points = Points(), *, part: Part = WHOLE) -
             }
         )
         skipped += _reasons(row, parts, points, forward[place], backward[place])
-    used = [s for s in steps if s["complete"] and not s["first_of_window"]]
-    with_first = not used
-    used = used or [s for s in steps if s["complete"]]
+    used = averaged_steps(steps)
+    with_first = any(step["first_of_window"] for step in used)
     skipped += [
         {"step": s["step"], "reason": _FIRST + ("" if with_first else "; left out of averages")}
         for s in steps
@@ -115,13 +115,20 @@ def as_json(result: StepTrace, trace: Trace, *, only: int | None = None, part: P
         "unit": "ns",
         "range": part_as_json(part, trace),
         "steps": steps,
-        "average": result.average,
+        "average": _with_communication(result),
         "median": result.median,
         "p90": result.p90,
         "forward_start_op": result.forward_start_op,
         "backward_end_op": result.backward_end_op,
         "skipped": result.skipped,
     }
+
+
+def _with_communication(result: StepTrace) -> dict[str, object] | None:
+    """The average with its collectives; their `start_ns` counts from where the step begins."""
+    if result.average is None:
+        return None
+    return {**result.average, "communication": [asdict(region) for region in average_regions(result.steps)]}
 
 
 def position_of(result: StepTrace, *, step_id: int | None, step_index: int | None) -> int | None:
@@ -233,6 +240,7 @@ def _communication(trace: Trace, table: list[dict[str, object]], points: Points)
                     "stream": tracks[trace.slices["track_id"][place]],
                     "start_ns": int(trace.slices["start_ns"][place]),
                     "dur_ns": int(trace.slices["dur_ns"][place]),
+                    "slice_id": place,
                 }
                 for place in rows[first:last].tolist()
             ]

@@ -32,7 +32,7 @@ def show_average(result: StepTrace, *, title: str) -> None:
     used = result.average["steps_used"]
     first = "the first included" if result.average["first_step_included"] else "without the first"
     page.print(Text(f"{title}, average of {used} {'step' if used == 1 else 'steps'}, {first}"), style="bold")
-    _Picture(page, result.average).draw(average_regions(result))
+    _Picture(page, result.average).draw(average_regions(result.steps))
     _show_points(page, result)
 
 
@@ -121,7 +121,7 @@ def _show_points(page: Console, result: StepTrace) -> None:
         page.print(Text(f"{what} {clean(name) if name else 'an operator that is not named'}"))
     names = {
         f"{stream_label(region.stream)} {clean(region.name)}"
-        for region in average_regions(result)
+        for region in average_regions(result.steps)
         if not region.name.startswith("stream_")
     }
     if names:

@@ -485,10 +485,26 @@ export interface components {
             total_rows: number;
         };
         /**
+         * AverageCollective
+         * @description The n-th collective of a stream, on average; its start counts from where the step begins.
+         */
+        AverageCollective: {
+            /** Dur Ns */
+            dur_ns: number;
+            /** Name */
+            name: string;
+            /** Start Ns */
+            start_ns: number;
+            /** Stream */
+            stream: string | number | null;
+        };
+        /**
          * AverageStep
          * @description The mean of the complete steps.
          */
         AverageStep: {
+            /** Communication */
+            communication: components["schemas"]["AverageCollective"][];
             /** First Step Included */
             first_step_included: boolean;
             /** Forward Backward Ns */
@@ -611,6 +627,8 @@ export interface components {
             dur_ns: number;
             /** Name */
             name: string;
+            /** Slice Id */
+            slice_id: number;
             /** Start Ns */
             start_ns: number;
             /** Stream */

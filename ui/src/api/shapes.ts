@@ -22,3 +22,6 @@ export type OperatorDetails = Answer<'/api/runs/{run}/op/details'>
 export type QueueSamples = Answer<'/api/runs/{run}/pipeline/samples'>
 export type DataQueue = Pipeline['queues'][number]
 export type OutputQueue = NonNullable<PipelineOperator['output_queue']>
+export type DataPipeline = Answer<'/api/runs/{run}/pipeline'>
+export type Memory = Answer<'/api/runs/{run}/memory'>
+export type Timeline = Answer<'/api/runs/{run}/timeline'>

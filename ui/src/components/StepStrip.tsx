@@ -1,9 +1,10 @@
 import { kindVariable } from '../lib/colours'
-import { type StripEvent, type StripLane, stripLanes, stripParts, type StripStep } from '../lib/strip'
+import { type StripEvent, stripLanes, stripParts, type StripStep } from '../lib/strip'
 import { exactly, time } from '../lib/units'
 import { useTexts } from '../state/language'
 import { Exact } from './Exact'
 import { Explained } from './Explained'
+import { placed, StepLane } from './StepLane'
 import styles from './StepStrip.module.css'
 
 export interface StepStripProps {
@@ -12,10 +13,12 @@ export interface StepStripProps {
   readonly communication?: readonly StripEvent[]
   /** When the step begins (the end of the one before), on the clock of the communication. */
   readonly origin_ns?: number
+  /** Makes marks of communication links to their slices. */
+  readonly sliceAddress?: (slice: number) => string
 }
 
 /** A step drawn to scale: interval, forward and backward, tail; below a lane for each communication stream. */
-export function StepStrip({ label, step, communication = [], origin_ns = 0 }: StepStripProps) {
+export function StepStrip({ label, step, communication = [], origin_ns = 0, sliceAddress }: StepStripProps) {
   const { terms, frame } = useTexts()
   const parts = stripParts(step)
   const total = step.total_ns ?? 0
@@ -39,8 +42,8 @@ export function StepStrip({ label, step, communication = [], origin_ns = 0 }: St
             ))}
           </div>
         </div>
-        {lanes.map((lane) => <Lane key={lane.stream} lane={lane} />)}
       </div>
+      {lanes.map((lane) => <StepLane key={lane.stream} lane={lane} {...(sliceAddress ? { sliceAddress } : {})} />)}
       {parts.length === 0 && <p className={styles.unknown}>{frame.partsUnknown}</p>}
       <ul className={styles.legend}>
         {parts.map((part) => (
@@ -52,24 +55,4 @@ export function StepStrip({ label, step, communication = [], origin_ns = 0 }: St
       </ul>
     </div>
   )
-}
-
-function Lane({ lane }: { lane: StripLane }) {
-  return (
-    <div className={styles.lane}>
-      <span className={styles.stream} title={lane.stream}>{lane.stream}</span>
-      <div className={styles.row}>
-        {lane.gaps.filter((gap) => gap.width > 0.07).map((gap) => (
-          <span key={`gap ${gap.from}`} className={styles.gap} style={placed(gap)} title={exactly(gap.ns, 'time')}><span>{time(gap.ns)}</span></span>
-        ))}
-        {lane.marks.map((mark) => (
-          <span key={mark.from} className={`${styles.mark} striped`} style={placed(mark)} title={`${mark.name}${mark.count > 1 ? ` × ${mark.count}` : ''}: ${exactly(mark.ns, 'time')}`} />
-        ))}
-      </div>
-    </div>
-  )
-}
-
-function placed({ from, width }: { from: number; width: number }): { left: string; width: string } {
-  return { left: `${from * 100}%`, width: `${width * 100}%` }
 }

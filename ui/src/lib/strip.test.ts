@@ -30,3 +30,10 @@ test('marks too near to be told apart are one, and nothing leaves the step', () 
   expect(lane!.marks.map(({ count, ns }) => [count, ns])).toEqual([[2, 199], [1, 500]])
   expect(lane!.marks.at(-1)!.from + lane!.marks.at(-1)!.width).toBeLessThanOrEqual(1)
 })
+
+test('what stands for several is named after the longest, and opens it', () => {
+  const short = { ...event('a', 100, 100), slice_id: 7 }
+  const [lane] = stripLanes([short, { ...event('a', 200, 300), name: 'all_gather', slice_id: 9 }, { ...event('a', 501, 50), slice_id: 11 }], 0, 1000)
+  expect(lane!.marks).toHaveLength(1)
+  expect(lane!.marks[0]).toMatchObject({ name: 'all_gather', slice: 9, count: 3, ns: 450, from: 0.1 })
+})

@@ -14,6 +14,7 @@ export interface StripEvent {
   readonly stream: string | number | null
   readonly start_ns: number
   readonly dur_ns: number | null
+  readonly slice_id?: number
 }
 
 export interface StripPart {
@@ -48,7 +49,10 @@ export function stripParts(step: StripStep): StripPart[] {
 }
 
 export interface StripMark {
+  /** Of the longest, where it stands for several. */
   readonly name: string
+  readonly slice: number | null
+  readonly longest_ns: number
   readonly count: number
   readonly from: number
   readonly width: number
@@ -80,14 +84,15 @@ export function stripLanes(events: readonly StripEvent[], origin_ns: number, tot
 
 function merged(events: readonly StripEvent[], origin_ns: number, total_ns: number): StripMark[] {
   const marks: StripMark[] = []
-  for (const { name, start_ns, dur_ns } of events) {
+  for (const { name, start_ns, dur_ns, slice_id } of events) {
     const from = Math.max(0, Math.min(1, (start_ns - origin_ns) / total_ns))
     const end = Math.max(from, Math.min(1, (start_ns - origin_ns + dur_ns!) / total_ns))
     const last = marks.at(-1)
     if (last && from - (last.from + last.width) < NEAREST) {
       const width = Math.max(last.width, end - last.from)
-      marks[marks.length - 1] = { name: last.name, count: last.count + 1, from: last.from, width, ns: last.ns + dur_ns! }
-    } else marks.push({ name, count: 1, from, width: end - from, ns: dur_ns! })
+      const longest = dur_ns! > last.longest_ns ? { name, slice: slice_id ?? null, longest_ns: dur_ns! } : last
+      marks[marks.length - 1] = { ...last, ...longest, count: last.count + 1, from: last.from, width, ns: last.ns + dur_ns! }
+    } else marks.push({ name, slice: slice_id ?? null, longest_ns: dur_ns!, count: 1, from, width: end - from, ns: dur_ns! })
   }
   return marks
 }

@@ -25,6 +25,16 @@ class Collective(TypedDict):
     stream: str | int | None
     start_ns: int
     dur_ns: int
+    slice_id: int
+
+
+class AverageCollective(TypedDict):
+    """The n-th collective of a stream, on average; its start counts from where the step begins."""
+
+    name: str
+    stream: str | int | None
+    start_ns: int
+    dur_ns: int
 
 
 class TracedStep(StepParts):
@@ -46,6 +56,7 @@ class AverageStep(StepParts):
 
     steps_used: int
     first_step_included: bool
+    communication: list[AverageCollective]
 
 
 class SkippedStep(TypedDict):
