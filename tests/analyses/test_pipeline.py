@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 
 from laptime.analyses.pipeline import pipeline
+from laptime.analyses.queue_curve import queue_curve
+from laptime.errors import LaptimeError
 from laptime.importers.minddata import read_minddata
 from laptime.importers.opening import open_run
 from laptime.model.builder import TraceBuilder
 from laptime.model.store import read_trace, write_trace
 from laptime.model.tables import build_tables
+from laptime.model.trace import Trace
 from laptime.model.workspace import Workspace
-from tests.conftest import EXAMPLE
+from tests.conftest import EXAMPLE, SAMPLES
 
 Explain = Callable[[Sequence[Path]], dict[str, Any]]
 
@@ -151,3 +154,75 @@ def test_pytorch_waits_are_the_loader_slices(workspace: Workspace) -> None:
     assert bound["batches"] == 4
     assert bound["wait_ns"] == facts["examples/ddp4-gloo/rank0.pt.trace.json.gz"]["data_loader_total_ns"]
     assert bound["waits"] is None
+
+
+# ---- queues over time ----
+
+
+@pytest.fixture
+def sampled(tmp_path: Path) -> Trace:
+    """A host queue of 8 over three batches, the chip's queue over two, an operator's queue over time."""
+    (tmp_path / "device_queue_profiling_0.txt").write_text(
+        "1 8 1 8 10\n1 8 2 3 20\n1 8 3 0 30\n0 0 1 4 10\n0 0 2 5 20\n"
+    )
+    (tmp_path / "minddata_aicpu_0.txt").write_text("GetNext_dequeue_wait 100 400 0\nGetNext_dequeue_wait 500 900 2\n")
+    queue = {"size": [1, 2, 4], "length": 4}
+    tree = {"sampling_interval": 10, "op_info": [{"op_id": 0, "op_type": "Batch", "metrics": {"output_queue": queue}}]}
+    (tmp_path / "pipeline_profiling_0.json").write_text(json.dumps(tree))
+    folder = tmp_path / "trace"
+    folder.mkdir()
+    builder = TraceBuilder(folder)
+    read_minddata(sorted(tmp_path.glob("*_0.*")), builder)
+    write_trace(build_tables(builder), folder)
+    builder.spool.discard()
+    trace = read_trace(folder)
+    trace.meta["source"] = "test"
+    return trace
+
+
+def test_a_queue_by_batch_with_the_waits(sampled: Trace) -> None:
+    found = queue_curve(sampled)
+    assert (found.queue, found.stage, found.capacity, sorted(found.queues)) == (
+        "host",
+        "process",
+        8,
+        ["device", "host", "op 0"],
+    )
+    assert found.samples == [{"step": step, "ts_ns": None, "size": size} for step, size in ((1, 8), (2, 3), (3, 0))]
+    assert [(row["step"], row["wait_ns"]) for row in found.waits] == [(1, 300_000), (2, 400_000)]
+
+
+def test_a_queue_of_an_operator_by_time(sampled: Trace) -> None:
+    found = queue_curve(sampled, "op 0")
+    assert (found.stage, found.capacity) == ("pipeline", 4)
+    assert [(row["ts_ns"], row["size"]) for row in found.samples] == [(0, 1), (10_000_000, 2), (20_000_000, 4)]
+    with pytest.raises(LaptimeError, match="queues here"):
+        queue_curve(sampled, "op 9")
+
+
+def test_waits_of_a_loader_are_by_step(workspace: Workspace) -> None:
+    (trace,) = open_run(SAMPLES / "pytorch" / "loader.pt.trace.json.gz", workspace=workspace).traces
+    found = queue_curve(trace)
+    bound: Any = pipeline(trace)["data_bound"]
+    assert (found.queue, found.samples, found.capacity) == (None, [], None)
+    assert [row["step"] for row in found.waits] == trace.steps["step"].tolist()
+    assert sum(int(str(row["wait_ns"])) for row in found.waits) == bound["wait_ns"] > 0
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    "case", ["mindspore/ms200-graph-sink", "mindspore/ms210-graph-model", "megengine/loader_starved_workers1"]
+)
+def test_queues_of_real_recordings_agree_with_the_pipeline(corpus: Path, workspace: Workspace, case: str) -> None:
+    trace = open_run(corpus / case, workspace=workspace).traces[0]
+    told: Any = pipeline(trace)
+    assert told["queues"] or told["data_bound"]
+    for queue in told["queues"]:
+        found = queue_curve(trace, queue["queue"])
+        sizes = [int(str(row["size"])) for row in found.samples]
+        assert (found.stage, found.capacity, found.sample_count) == (
+            queue["stage"],
+            queue["capacity"],
+            queue["samples"],
+        )
+        assert (len(sizes), sizes.count(0)) == (queue["samples"], queue["empty_count"])

@@ -37,6 +37,17 @@ def names(wanted: Selection) -> list[object]:
         (Selection(sort="flo"), ["Mul-op2", "MatMul-op1", "Cast-op3", "mul-op4"]),
         (Selection(at_least={"flo": 6}), ["Mul-op2"]),
         (Selection(contains={"flo": ["5"]}), ["MatMul-op1"]),
+        (Selection(sort="name"), ["Cast-op3", "MatMul-op1", "Mul-op2", "mul-op4"]),
+        (Selection(sort="name", ascending=False), ["mul-op4", "Mul-op2", "MatMul-op1", "Cast-op3"]),
+        (Selection(sort="total_ns", offset=1, limit=2), ["Mul-op2", "mul-op4"]),
+        (Selection(sort="total_ns", offset=3), ["Cast-op3"]),
+        (Selection(search="MUL op"), ["MatMul-op1", "Mul-op2", "mul-op4"]),
+        (Selection(search="op_4"), ["mul-op4"]),
+        (Selection(search="mtml"), ["MatMul-op1"]),
+        (Selection(search="mlmt"), []),
+        (Selection(search="cst mul"), []),
+        (Selection(search="  "), ["MatMul-op1", "Mul-op2", "Cast-op3", "mul-op4"]),
+        (Selection(search="matmul", none_of={"op_type": ["MatMul"]}), []),
     ],
 )
 def test_rows_are_chosen(wanted: Selection, expected: list[str]) -> None:

@@ -23,6 +23,7 @@ _FACTS = (
     "world_size",
     "backend",
     "device_names",
+    "device_memory_bytes",
     "base_unix_ns",
     "origin_ns",
     "switches",

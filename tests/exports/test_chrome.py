@@ -6,10 +6,15 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+from laptime.analyses.parts import Part
+from laptime.analyses.ranges import chosen_steps, starting_in
 from laptime.errors import LaptimeError
 from laptime.exports.chrome import write_chrome
+from laptime.importers.opening import open_run
 from laptime.model.trace import Trace
 from laptime.model.workspace import Workspace
 from tests.conftest import EXAMPLE, SAMPLES
@@ -250,3 +255,64 @@ def test_a_failure_leaves_no_file_behind(tmp_path: Path, workspace: Workspace, m
     with pytest.raises(LaptimeError, match="No space left on device"):
         write_chrome(trace, folder / "trace.json")
     assert list(folder.iterdir()) == []
+
+
+# ---- a part of a recording ----
+
+
+def _check_part(trace: Trace, part: Part, target: Path, workspace: Workspace) -> Trace:
+    """The part comes back: its slices with all they have, its steps, no link to what was left out."""
+    write_chrome(trace, target, part)
+    assert_only_nests_or_follows(events_of(target))
+    second = import_alone(target, workspace)
+    kept = starting_in(trace, np.arange(trace.slices.row_count), part)
+    assert second.slices.row_count == np.count_nonzero(kept) > 0
+    columns = ["name", "dur_ns", "category", "bytes"]
+    ours, theirs = (sorted(map(repr, each.slices.arrow(columns).to_pylist())) for each in (trace, second))
+    expected = trace.slices.arrow(columns).filter(pa.array(kept)).to_pylist()
+    assert theirs == sorted(map(repr, expected)) != ours
+    assert second.steps["step"].tolist() == trace.steps["step"][chosen_steps(trace, part)].tolist()
+    both = kept[trace.flows["from_id"]] & kept[trace.flows["to_id"]]
+    assert second.flows.row_count == np.count_nonzero(both)
+    return second
+
+
+def test_steps_of_a_recording(tmp_path: Path, workspace: Workspace) -> None:
+    trace = import_alone(SAMPLES / "pytorch" / "tiny_train.pt.trace.json.gz", workspace)
+    numbers = trace.steps["step"].tolist()
+    part = Part(steps=((numbers[1], numbers[1]),))
+    _check_part(trace, part, tmp_path / "part.json.gz", workspace)
+
+
+def test_a_part_that_there_is_not_is_an_error_and_leaves_no_file(tmp_path: Path, workspace: Workspace) -> None:
+    trace = import_alone(SAMPLES / "pytorch" / "tiny_train.pt.trace.json.gz", workspace)
+    with pytest.raises(LaptimeError, match="no step 99"):
+        write_chrome(trace, tmp_path / "part.json", Part(steps=((99, 99),)))
+    assert not list(tmp_path.glob("*part*"))
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    "source",
+    [
+        "pytorch/hta-nccl-args-a100/nccl_data.json.gz",
+        "megengine/mlp_backtrace",
+        "mindinsight/job3_widedeep_raw",
+        "ascend/pt-text-level1/rank0_ascend_pt",
+        "jax_xplane/jax_cpu_dp4",
+    ],
+)
+def test_steps_of_real_recordings(source: str, corpus: Path, tmp_path: Path, workspace: Workspace) -> None:
+    trace = open_run(corpus / source, workspace=workspace).traces[0]
+    numbers = trace.steps["step"].tolist()
+    place = min(2, len(numbers) - 1)
+    second = _check_part(trace, Part(steps=((numbers[place], numbers[place]),)), tmp_path / "part.json.gz", workspace)
+    assert second.meta["format"] == trace.meta["format"]
+
+
+@pytest.mark.corpus
+def test_memory_of_a_part(corpus: Path, tmp_path: Path, workspace: Workspace) -> None:
+    trace = open_run(corpus / "pytorch" / "hta-v100-216k-events", workspace=workspace).traces[0]
+    second = _check_part(trace, Part(steps=((3, 4),)), tmp_path / "part.json.gz", workspace)
+    assert 0 < second.table("counters").row_count < trace.table("counters").row_count
+    assert 0 < second.table("allocations").row_count < trace.table("allocations").row_count

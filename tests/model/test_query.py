@@ -12,7 +12,7 @@ import pytest
 
 from laptime.errors import LaptimeError
 from laptime.importers.opening import open_run
-from laptime.model.query import _fence, run_query
+from laptime.model.query import _fence, first_rows, plain_rows, run_query
 from laptime.model.schema import SCHEMAS
 from laptime.model.trace import Run
 from laptime.model.workspace import Workspace
@@ -260,6 +260,41 @@ def test_too_many_rows_are_an_error_not_a_cut(run):
     assert run_query(run, "FROM range(10)", row_limit=10).num_rows == 10
     with pytest.raises(LaptimeError, match="more than 10 rows: add LIMIT"):
         run_query(run, "FROM range(11)", row_limit=10)
+
+
+def test_the_first_rows_and_whether_they_are_all(run):
+    for count, whole in ((9, True), (10, True), (11, False), (5000, False)):
+        table, is_whole = first_rows(run, f"FROM range({count})", row_limit=10)
+        assert (table.num_rows, is_whole) == (min(count, 10), whole)
+    assert first_rows(run, "FROM range(3)", row_limit=0)[1] is False
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("1::HUGEINT * 10 ** 18", 10**18),
+        ("1.5::DECIMAL(4, 1)", 1.5),
+        ("'nan'::DOUBLE", None),
+        ("TIMESTAMP '2020-01-02 03:04:05'", "2020-01-02 03:04:05"),
+        ("TIMESTAMP '290000-01-01 00:00:00'", "<value out of range: 9089348860800000000>"),
+        ("DATE '20000-01-01'", "20000-01-01"),
+        ("'\\xFF'::BLOB", "\\xff"),
+        ("{'a': [1, NULL]}", {"a": [1, None]}),
+        ("MAP {'k': 1}", [["k", 1]]),
+        ("INTERVAL 1 MONTH", [1, 0, 0]),
+        ("true", True),
+    ],
+)
+def test_any_value_can_be_json(run, expression, expected):
+    assert plain_rows(run_query(run, f"SELECT {expression} AS x")) == [[expected]]
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT '\udcff'", "SELECT \x00 1", "\x00", "", ";", "SELECT 1; SELECT 2", "🙂" * 1000]
+)
+def test_odd_texts_are_errors_worded_for_the_user(run, query):
+    with pytest.raises(LaptimeError):
+        run_query(run, query)
 
 
 def test_too_many_bytes_are_an_error(run, monkeypatch):

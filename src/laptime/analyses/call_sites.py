@@ -108,6 +108,25 @@ def sources_of(trace: Trace, rows: IntArray) -> list[str | None]:
     return [place.get(stack_id) for stack_id in trace.slices["stack_id"][rows].tolist()]
 
 
+def stack_holders(trace: Trace, rows: IntArray) -> IntArray:
+    """Of each row the slice that has its call stack: itself, else the innermost one around it; -1 without one."""
+    stacks, parents = trace.slices["stack_id"], trace.slices["parent_id"]
+    current = np.asarray(rows).copy()
+    pending = np.flatnonzero(stacks[current] == NULL)
+    while len(pending):
+        current[pending] = np.where(parents[current[pending]] == NULL, -1, parents[current[pending]])
+        pending = pending[current[pending] >= 0]
+        pending = pending[stacks[current[pending]] == NULL]
+    return current
+
+
+def frames_of(trace: Trace, stack_id: int) -> list[dict[str, object]]:
+    """Frames of a call stack, innermost first."""
+    table = trace.table("stacks")
+    frames = table.arrow().take(np.flatnonzero(table["stack_id"] == stack_id)).to_pylist()
+    return [{key: frame[key] for key in ("function", "file", "line")} for frame in frames]
+
+
 def _is_framework_file(file: str) -> bool:
     """Whether a file is the framework's, an installed package's or Python's own, not the user's."""
     if _FRAMEWORK_FILE.search(file) or file in _STANDARD_FILES:

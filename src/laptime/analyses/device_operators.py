@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from laptime.analyses.device import device_rows
-from laptime.analyses.operators import clipped_durations
+from laptime.analyses.executions import clipped_durations
 from laptime.analyses.selection import Row
 from laptime.analyses.tensors import tensors_of
 from laptime.model.arrays import BoolArray, IntArray

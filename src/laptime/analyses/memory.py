@@ -7,15 +7,14 @@ unknown to it: counters of the allocator, where recorded, tell the whole.
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from laptime.analyses.call_sites import OpTree, op_rows
+from laptime.analyses.memory_counters import memory_counters
+from laptime.analyses.memory_owners import Owners
+from laptime.errors import LaptimeError
 from laptime.model.arrays import Column, IntArray
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import NULL
@@ -24,8 +23,6 @@ Json = dict[str, object]
 
 OWNERS_LISTED = 10_000
 """Blocks of the peak that the result lists at most; `live_at_peak_count` counts all."""
-_COUNTER_OF_MEMORY = re.compile(r"mem|alloc|reserved|bytes", re.IGNORECASE)
-_DEVICE_IN_NAME = re.compile(r"\bof (?P<last>\S.*)$|^(?P<first>\w+:\d+)_alloc_mem\b")
 _EXACT = 2.0**62
 
 
@@ -44,6 +41,11 @@ class LiveBytes:
         """Most bytes, and the first time there were so many."""
         place = int(np.argmax(self.levels))
         return int(self.levels[place]), int(self.times[place])
+
+    def at(self, time: int) -> int:
+        """Bytes that live at a time."""
+        place = int(np.searchsorted(self.times, time, side="right")) - 1
+        return int(self.levels[max(place, 0)])
 
     def alive_at(self, time: int, start: IntArray, end: IntArray) -> IntArray:
         """Rows that live at a time."""
@@ -67,7 +69,7 @@ def memory(trace: Trace) -> Memory:
         "rank": trace.rank,
         "source": trace.source,
         "devices": _devices(trace, curves),
-        "counters": _counters(trace),
+        "counters": [counter.as_json() for counter in memory_counters(trace)],
     }
     return Memory(result, curves)
 
@@ -83,6 +85,18 @@ def live_bytes(trace: Trace) -> Iterator[LiveBytes]:
         rows = np.flatnonzero(codes == names.index(name))
         times, levels = curve(table["size_bytes"][rows], table["start_ns"][rows], table["end_ns"][rows])
         yield LiveBytes(name, rows, times, levels)
+
+
+def live_bytes_of(trace: Trace, device: str | None) -> LiveBytes | None:
+    """The curve of one device; by default of the one whose peak is highest, None where no block is known."""
+    curves = list(live_bytes(trace))
+    if device is None:
+        return max(curves, key=lambda each: each.peak[0], default=None)
+    for each in curves:
+        if each.device == device:
+            return each
+    known = ", ".join(str(each.device) for each in curves) or "none is named"
+    raise LaptimeError(f"no memory of device {device}", where=trace.source, remedy=f"devices here: {known}")
 
 
 def curve(size: IntArray, start: IntArray, end: IntArray) -> tuple[IntArray, Column]:
@@ -118,7 +132,7 @@ def highest(times: Column, levels: Column, *, columns: int) -> list[int]:
 
 def _devices(trace: Trace, curves: list[LiveBytes]) -> list[Json]:
     table = trace.table("allocations")
-    owners = _Owners(trace)
+    owners = Owners(trace)
     found = []
     for each in curves:
         peak, at = each.peak
@@ -137,94 +151,3 @@ def _devices(trace: Trace, curves: list[LiveBytes]) -> list[Json]:
             }
         )
     return found
-
-
-class _Owners:
-    """Says of blocks what they are called and which operator made them."""
-
-    def __init__(self, trace: Trace) -> None:
-        self._table = trace.table("allocations")
-        self._op_names = trace.ops.objects("name")
-        self._trace = trace
-
-    def described(self, rows: IntArray) -> list[Json]:
-        """One entry of `live_at_peak` for each row."""
-        table = self._table
-        keys = ("name", "layout", "size_bytes", "start_ns", "end_ns")
-        columns: dict[str, Sequence[object]] = {key: list(map(_known, table[key][rows].tolist())) for key in keys}
-        columns["op"] = self._ops(rows)
-        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-    def _ops(self, rows: IntArray) -> list[str | None]:
-        """The operator told, else the innermost one around the allocation, else the block's name where it is one's."""
-        told, around = self._table["op_id"][rows], self._around(self._table["slice_id"][rows])
-        known = set(self._op_names)
-        return [
-            str(self._op_names[op])
-            if op != NULL
-            else near
-            if near is not None
-            else str(name)
-            if name in known and name is not None
-            else None
-            for op, near, name in zip(told.tolist(), around, self._table["name"][rows].tolist(), strict=True)
-        ]
-
-    def _around(self, slices: IntArray) -> list[str | None]:
-        known = np.flatnonzero(slices != NULL)
-        names: list[str | None] = [None] * len(slices)
-        if not len(known):
-            return names
-        self._trace.slices.load("parent_id", "name")
-        ops = op_rows(self._trace)
-        inside = OpTree(self._trace, ops).op_around(slices[known])
-        texts, codes = self._trace.slices.texts("name"), self._trace.slices["name"]
-        for place, op in zip(known.tolist(), inside.tolist(), strict=True):
-            names[place] = texts[codes[ops[op]]] if op >= 0 else None
-        return names
-
-
-def _known(value: object) -> object:
-    return None if value == NULL else value
-
-
-# ---- counters ----
-
-
-def _counters(trace: Trace) -> list[Json]:
-    """Counters of bytes, and those whose name speaks of memory; samples that are no numbers are left out."""
-    tracks = trace.tracks.arrow(["track_id", "kind", "name", "unit", "device"]).to_pylist()
-    table = trace.table("counters")
-    table.load("track_id", "ts_ns", "value")
-    found = []
-    for track in tracks:
-        name = str(track["name"])
-        if track["kind"] != "counter" or not (track["unit"] == "bytes" or _COUNTER_OF_MEMORY.search(name)):
-            continue
-        rows = np.flatnonzero(table["track_id"] == track["track_id"])
-        values = np.asarray(table["value"][rows], np.float64)
-        finite = np.isfinite(values)
-        if finite.any():
-            found.append(_counter(name, track["unit"], values[finite], table["ts_ns"][rows][finite]))
-    return found
-
-
-def _counter(name: str, unit: object, values: npt.NDArray[np.float64], times: IntArray) -> Json:
-    most = int(np.argmax(values))
-    with np.errstate(over="ignore"):
-        mean = float(np.mean(values))
-    match = _DEVICE_IN_NAME.search(name)
-    return {
-        "name": name,
-        "device": (match["last"] or match["first"]) if match else None,
-        "unit": unit,
-        "max_value": _whole(float(values[most])),
-        "max_at_ns": int(times[most]),
-        "mean_value": mean if math.isfinite(mean) else None,
-        "samples": len(values),
-    }
-
-
-def _whole(value: float) -> int | float:
-    """Bytes are whole numbers; what else a counter counts may not be."""
-    return int(value) if value.is_integer() and abs(value) < _EXACT else value

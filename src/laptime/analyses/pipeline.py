@@ -7,21 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from laptime.analyses.budget import StepSpans
-from laptime.analyses.intervals import union
-from laptime.analyses.pipeline_stages import StageTimes, advice, named, stage_times
-from laptime.model.arrays import BoolArray
+from laptime.analyses.data_waits import is_watched, loader_waits, recorded_waits
+from laptime.analyses.pipeline_stages import StageTimes, advice, stage_times
 from laptime.model.trace import Trace
-from laptime.model.vocabulary import KIND_CODE, NULL
 
 HIGH, LOW = 0.8, 0.2
 """A queue is full from HIGH on and near empty below LOW, as shares of its capacity."""
 _DROP = 0.3
 """An operator whose input queue is fuller than its output queue by this share of the capacity is slower than that."""
-_OWN_WAIT = "next batch"
-"""Waits that laptime's recorder measured."""
 _WAITS = 0.1
 """Share of the steps from which waiting for data is worth a word on the slowest stage."""
 _EMPTY = 0.3
@@ -43,7 +37,7 @@ def pipeline(trace: Trace) -> dict[str, object]:
     """`laptime pipeline` as the JSON contract names it."""
     queues = _queues(trace)
     table = trace.table("pipeline_ops").arrow().to_pylist()
-    watched = _loader_waits(trace, queues) if trace.meta.get("format") == "laptime" else None  # batches of all windows
+    watched = _loader_waits(trace, queues) if is_watched(trace) else None
     bound = watched or _recorded_waits(trace, queues) or _loader_waits(trace, queues)
     times = stage_times(trace, {str(row["op_type"]) for row in table})
     start_ups = trace.meta.get("start_ups")
@@ -129,15 +123,11 @@ def _share(queue: Row) -> float:
 
 def _recorded_waits(trace: Trace, queues: list[Row]) -> Row | None:
     """Waits that the dataset engine measured itself; the first batch, for which workers start, is not part of them."""
-    facts = trace.meta.get("minddata")
-    if not isinstance(facts, dict):
+    recorded = recorded_waits(trace)
+    if recorded is None:
         return None
-    fetched = facts.get("fetch_wait_ns")
-    batches = facts.get("batches")
-    waits = fetched if fetched else batches["wait_ns"] if isinstance(batches, dict) else None
-    if not waits:
-        return None
-    name = "device" if fetched else "host"
+    waits = recorded.wait_ns
+    name = "device" if recorded.fetched else "host"
     queue = next((queue for queue in queues if queue["queue"] == name), None)
     later = waits[1:] or waits
     total = _steps_ns(trace)
@@ -152,37 +142,20 @@ def _recorded_waits(trace: Trace, queues: list[Row]) -> Row | None:
 
 
 def _loader_waits(trace: Trace, queues: list[Row]) -> Row | None:
-    """Data slices of the main thread inside steps: laptime's own where it watched the loader, else PyTorch's."""
-    thread = trace.main_thread
-    spans = StepSpans.of(trace)
-    if thread is None or not len(spans.start):
-        return None
-    on_thread = trace.slices["track_id"] == thread
-    data = on_thread & (trace.slices["kind"] == KIND_CODE["data"]) & (trace.slices["dur_ns"] != NULL)
-    own = data & named(trace, _OWN_WAIT)
-    data = own if own.any() else data
-    if not data.any():
+    """Waits of the main thread inside steps."""
+    found = loader_waits(trace)
+    if found is None:
         return None
     host = [int(str(queue["empty_count"])) for queue in queues if queue["stage"] == "process"]
-    waits = union(trace.slices["start_ns"][data], trace.end_ns[data])
-    inside = waits.within(spans.start, spans.end)
-    start = trace.slices["start_ns"][data & ~_inside(trace, data)]
-    batches = int(np.count_nonzero((start >= spans.start.min()) & (start < spans.end.max())))
-    total = _steps_ns(trace)
+    total, waited = _steps_ns(trace), sum(found.wait_ns)
     return {
         "waits": sum(host) if host else None,
-        "batches": batches,
-        "wait_ns": int(inside.sum()),
-        "share_of_step": int(inside.sum()) / total if total else None,
-        "mean_wait_ns": (2 * int(inside.sum()) + batches) // (2 * batches) if batches else None,
+        "batches": found.batches,
+        "wait_ns": waited,
+        "share_of_step": waited / total if total else None,
+        "mean_wait_ns": (2 * waited + found.batches) // (2 * found.batches) if found.batches else None,
         "first_wait_ns": None,
     }
-
-
-def _inside(trace: Trace, chosen: BoolArray) -> BoolArray:
-    """Whether the slice around each slice is one of the chosen: stages of a loader lie in the wait for its batch."""
-    parent = trace.slices["parent_id"]
-    return np.asarray((parent != NULL) & chosen[np.where(parent == NULL, 0, parent)])
 
 
 def _steps_ns(trace: Trace) -> int:

@@ -5,7 +5,6 @@ Definitions: docs/definitions.md.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from laptime.analyses.averages import mean, mean_parts, quantile
 from laptime.analyses.budget import Budget, StepSpans, budgets_of, step_budgets
+from laptime.analyses.contents import warnings
 from laptime.analyses.device import covered_span, device_rows, device_times, devices_of, kernels_recorded, work_of
 from laptime.analyses.operators import OperatorTable, operator_table
 from laptime.analyses.parts import WHOLE, Part
@@ -61,7 +61,7 @@ def report(run: Run, part: Part = WHOLE) -> dict[str, object]:
         "ranks": ranks,
         "findings": [],
         "not_recorded": not_recorded(run),
-        "warnings": _warnings(run) + (stages.warnings if stages else []),
+        "warnings": warnings(run) + (stages.warnings if stages else []),
     }
 
 
@@ -260,15 +260,3 @@ def _host(trace: Trace, part: Part, *, has_device: bool) -> dict[str, object]:
         "sync_ns": int(dur[waiting][dur[waiting] != NULL].sum()),
         "launches": int(np.count_nonzero(on_thread & (kind == KIND_CODE["launch"]))),
     }
-
-
-def _warnings(run: Run) -> list[dict[str, object]]:
-    counts: Counter[tuple[str, str]] = Counter()
-    for trace in run.traces:
-        stored = trace.meta["warnings"]
-        for row in stored if isinstance(stored, list) else []:
-            counts[row["code"], row["message"]] += row["count"]
-    rows: list[dict[str, object]] = [
-        {"code": code, "message": message, "count": count} for (code, message), count in sorted(counts.items())
-    ]
-    return rows + run.notes

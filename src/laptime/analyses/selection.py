@@ -1,18 +1,23 @@
 """Choosing rows of a table as MindInsight's pages do: filters, sorting, paging. All interfaces share it.
 
 Semantics: all conditions must hold; of several texts of one partial match any may. Matching ignores case. `None` sorts
-lowest. Pages are counted from 0; the size is that of the filtered rows, before paging.
+lowest. Pages are counted from 0; the size is that of the filtered rows, before paging. A search looks for words in the
+columns of SEARCHED; see `search_hits`.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from laptime.errors import LaptimeError
 
 Row = dict[str, object]
+SEARCHED = ("name", "op_type", "op")
+"""Columns in which a search looks, where a table has them."""
+_SEPARATORS = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True)
@@ -28,10 +33,25 @@ class Selection:
     at_least: Mapping[str, float] = field(default_factory=dict)
     at_most: Mapping[str, float] = field(default_factory=dict)
     """Column -> bounds of its number; what is unknown lies within none."""
+    search: str | None = None
     sort: str | None = None
-    ascending: bool = False
+    ascending: bool | None = None
+    """None: numbers greatest first, texts A to Z."""
     limit: int | None = None
     page: int = 0
+    offset: int = 0
+    """Rows before those of page 0."""
+
+    def page_of(self, size: int) -> slice:
+        """Places of the page asked for among that many rows."""
+        first = self.offset + (self.page * self.limit if self.limit is not None else 0)
+        return slice(first, size if self.limit is None else first + self.limit)
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns that it filters or sorts by."""
+        texts, bounds = (self.one_of, self.none_of, self.contains), (self.at_least, self.at_most)
+        return [*(key for part in (*texts, *bounds) for key in part), *([self.sort] if self.sort else [])]
 
 
 @dataclass(frozen=True)
@@ -46,16 +66,40 @@ def select(rows: Sequence[Row], wanted: Selection) -> Selected:
     """Filters, sorts and pages. Raises LaptimeError for unknown columns and for sorting by what has no order."""
     if not rows:
         return Selected([], 0)
-    texts, bounds = (wanted.one_of, wanted.none_of, wanted.contains), (wanted.at_least, wanted.at_most)
-    for column in (*(key for part in (*texts, *bounds) for key in part), *([wanted.sort] if wanted.sort else [])):
+    for column in wanted.columns:
         if column not in rows[0] and not any(column in _details(row) for row in rows):
             raise LaptimeError(f"no column {column}", where="filter or sort", remedy=f"columns: {', '.join(rows[0])}")
     kept = [row for row in rows if _matches(row, wanted)]
+    if wanted.search is not None:
+        columns = [column for column in SEARCHED if column in rows[0]]
+        hits = search_hits([[row[column] for column in columns] for row in kept], wanted.search)
+        kept = [row for row, hit in zip(kept, hits, strict=True) if hit]
     if wanted.sort is not None:
         kept = _sorted(kept, wanted.sort, ascending=wanted.ascending)
-    first = wanted.page * wanted.limit if wanted.limit is not None else 0
-    last = None if wanted.limit is None else first + wanted.limit
-    return Selected(kept[first:last], len(kept))
+    return Selected(kept[wanted.page_of(len(kept))], len(kept))
+
+
+def search_hits(texts: Sequence[Sequence[object]], search: str) -> list[bool]:
+    """Which rows, given by their texts, a search finds: those that hold each of its words.
+
+    Case is ignored, and so is all that is no letter and no digit. Where no row holds the words, those count that hold
+    the letters of each word in its order, whatever stands between.
+    """
+    words = [word for part in search.split() if (word := _letters(part))]
+    letters = [[_letters(str(text)) for text in row if text is not None] for row in texts]
+    hits = [all(any(word in text for text in row) for word in words) for row in letters]
+    if any(hits):
+        return hits
+    return [all(any(_in_order(word, text) for text in row) for word in words) for row in letters]
+
+
+def _in_order(word: str, text: str) -> bool:
+    rest = iter(text)
+    return all(letter in rest for letter in word)
+
+
+def _letters(text: str) -> str:
+    return _SEPARATORS.sub("", text.casefold())
 
 
 def _matches(row: Row, wanted: Selection) -> bool:
@@ -94,13 +138,14 @@ def _folded(texts: Sequence[str]) -> list[str]:
     return [text.casefold() for text in texts]
 
 
-def _sorted(rows: list[Row], column: str, *, ascending: bool) -> list[Row]:
+def _sorted(rows: list[Row], column: str, *, ascending: bool | None) -> list[Row]:
     if any(isinstance(_value(row, column), (dict, list)) for row in rows):
         raise LaptimeError(f"{column} has no order", where="sort", remedy="sort by another column")
     unknown = [row for row in rows if _value(row, column) is None]
     known = [row for row in rows if _value(row, column) is not None]
     known.sort(key=lambda row: str(row.get("name")))
-    known.sort(key=lambda row: _key(_value(row, column)), reverse=not ascending and not _is_text(known, column))
+    upwards = ascending if ascending is not None else _is_text(known, column)
+    known.sort(key=lambda row: _key(_value(row, column)), reverse=not upwards)
     return unknown + known if ascending else known + unknown
 
 

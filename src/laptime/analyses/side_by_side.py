@@ -9,7 +9,7 @@ import json
 from dataclasses import replace
 
 from laptime.analyses.device import device_rows
-from laptime.analyses.operators import OperatorTable, operator_table
+from laptime.analyses.operators import OperatorTable, whole_table
 from laptime.analyses.parts import Part
 from laptime.analyses.ranges import as_json as part_as_json
 from laptime.analyses.selection import Row, Selection
@@ -20,8 +20,12 @@ _OF_ONE_SIDE = ("kernel", "track")
 
 def operators(trace: Trace, *, by: str, on: str | None, part: Part, selection: Selection) -> OperatorTable:
     """The table of `laptime op`."""
-    table = operator_table(trace, by=by, on=on, part=part, selection=selection)
-    return with_both_sides(trace, table, part)
+    return all_operators(trace, by=by, on=on, part=part).chosen(selection)
+
+
+def all_operators(trace: Trace, *, by: str, on: str | None, part: Part) -> OperatorTable:
+    """All rows of it."""
+    return with_both_sides(trace, whole_table(trace, by=by, on=on, part=part), part)
 
 
 def as_json(table: OperatorTable, trace: Trace, part: Part) -> dict[str, object]:
@@ -52,7 +56,7 @@ def _totals(trace: Trace, table: OperatorTable, other: str, part: Part) -> dict[
     """Totals of the other side by row; an operator that launched nothing took no time on the device."""
     if not len(device_rows(trace)):
         return {}
-    found = operator_table(trace, by=table.by, on=other, part=part, selection=Selection())
+    found = whole_table(trace, by=table.by, on=other, part=part)
     totals = {_identity(row): row["total_ns"] for row in found.rows}
     silent = 0 if other == "device" else None
     return {**{_identity(row): silent for row in table.rows}, **totals}

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from laptime.analyses.call_sites import OpTree, op_rows, sources_of
+from laptime.analyses.call_sites import OpTree, frames_of, op_rows, sources_of
 from laptime.analyses.dependencies import LINKS, Edges, Walk, edges_of, walk
 from laptime.analyses.device import device_rows, launch_of
 from laptime.analyses.intervals import union
@@ -233,11 +233,7 @@ def _called_from(trace: Trace, around: list[int], same_work: list[int]) -> Json:
     row = next((each for each in wanted if stacks[each] != NULL), None)
     if row is None:
         return {"source": None, "stack": []}
-    table = trace.table("stacks")
-    frames = np.flatnonzero(table["stack_id"] == stacks[row])
-    rows = table.arrow().take(frames).to_pylist()
-    stack = [{key: frame[key] for key in ("function", "file", "line")} for frame in rows]
-    return {"source": sources_of(trace, np.array([row]))[0], "stack": stack}
+    return {"source": sources_of(trace, np.array([row]))[0], "stack": frames_of(trace, int(stacks[row]))}
 
 
 def _arguments(text: object) -> object:

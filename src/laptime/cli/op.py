@@ -54,6 +54,12 @@ def command(
         list[str] | None,
         typer.Option("--at-most", metavar="COL=N", help="Rows whose column is N or less.", show_default=False),
     ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            "--search", metavar="WORDS", help="Rows whose name or type holds these words.", show_default=False
+        ),
+    ] = None,
     subgraph: Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")] = "all",
     from_time: FromOption = None,
     to_time: ToOption = None,
@@ -86,8 +92,9 @@ def command(
             contains=conditions(contains, "--filter", COLUMNS),
             at_least=number_bounds(at_least, "--at-least", COLUMNS),
             at_most=number_bounds(at_most, "--at-most", COLUMNS),
+            search=search,
             sort=column,
-            ascending=ascending,
+            ascending=ascending or None,
             limit=limit or (None if as_json else 30),
             page=page,
         )
@@ -99,5 +106,5 @@ def command(
         return
     from laptime.cli.op_page import show
 
-    chosen = bool(contains or one_of or none_of or at_least or at_most)
+    chosen = bool(contains or one_of or none_of or at_least or at_most or search)
     show(table, path=run.path, rank=rank_text(run, trace), part=part_text(part), chosen=chosen)

@@ -81,7 +81,7 @@ def op(
         none_of=conditions(none_of, "--not-in", columns),
         contains=conditions(contains, "--filter", columns),
         sort=column,
-        ascending=ascending,
+        ascending=ascending or None,
         limit=limit or (None if dump_csv is not None else _ROWS),
         page=page,
     )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from decimal import Decimal
 from typing import Annotated
 
 import typer
@@ -25,11 +23,10 @@ def command(
     Examples:
       laptime sql DIR "SELECT kind, sum(dur_ns) AS ns FROM slices GROUP BY 1"
     """
-    from laptime.model.query import run_query
+    from laptime.model.query import plain_rows, run_query
 
     table = run_query(open_path(path, workspace), query, rank=rank)
-    columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
-    rows = [list(row) for row in zip(*columns, strict=True)]
+    rows = plain_rows(table)
     if as_json:
         print_json({"schema_version": 1, "columns": table.column_names, "rows": rows})
         return
@@ -45,21 +42,6 @@ def command(
     for row in rows:
         grid.add_row(*("" if value is None else clean(str(value)) for value in row))
     console(width=None if terminal else _PIPE_WIDTH).print(grid)
-
-
-def _plain(value: object) -> object:
-    """A value as JSON can hold it: integers stay exact, what is no number is null, times and the like are text."""
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 _PIPE_WIDTH = 1_000_000

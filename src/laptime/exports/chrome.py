@@ -12,6 +12,7 @@ Imported again, tracks, slices, args, instants, counters, flows, steps and alloc
 - `meta` counts the events of the new file, which has other metadata and flow events, and warns of nothing that was
   mended or left out at the first import. A step that only the end of a truncated file cut short counts as complete.
 - Counters and asynchronous rows on which nothing lies are left out.
+- Of a part of the recording only what lies in it comes back.
 
 Samples of memory that the importer takes from `[memory]` instants are not written a second time. Timelines of formats
 that are no Chrome trace events hold what such events cannot tell besides; see `chrome_facts`.
@@ -28,8 +29,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from laptime.analyses.parts import WHOLE, Part
 from laptime.exports.chrome_arrows import find_arrows
 from laptime.exports.chrome_facts import Facts, all_tell_themselves
+from laptime.exports.chrome_part import Kept, kept_of
 from laptime.exports.chrome_rows import Rows, Track, json_text, lay_out, metadata_events, place_text, read_tracks
 from laptime.exports.outputs import Output, open_output
 from laptime.model.trace import Trace
@@ -43,8 +46,9 @@ _FLOW_NAMES = {"launch": "ac2g", "forward_backward": "fwdbwd"}
 """PyTorch's names of links, by kind; other kinds go by their own."""
 
 
-def write_chrome(trace: Trace, target: Path) -> None:
-    """Writes one rank as `.json`, `.json.gz` or `.json.zst`."""
+def write_chrome(trace: Trace, target: Path, part: Part = WHOLE) -> None:
+    """Writes one rank, or a part of it, as `.json`, `.json.gz` or `.json.zst`. Raises LaptimeError for no such part."""
+    kept = kept_of(trace, part)
     tracks = read_tracks(trace)
     rows = lay_out(tracks, _lane_counts(trace, len(tracks)))
     origin_ns = trace.meta["origin_ns"]
@@ -53,15 +57,15 @@ def write_chrome(trace: Trace, target: Path) -> None:
         output.write(_header(trace).encode())
         events = _EventList(output)
         events.add_texts(metadata_events(rows))
-        facts = None if all_tell_themselves(trace) else Facts(trace, tracks)
+        facts = None if all_tell_themselves(trace) else Facts(trace, tracks, kept)
         events.add_texts(facts.head() if facts else [])
-        for lines in _slices(trace, rows, clock, facts):
+        for lines in _slices(trace, rows, clock, facts, kept):
             events.add(lines)
-        for lines in _instants(trace, rows, clock):
+        for lines in _instants(trace, rows, clock, kept):
             events.add(lines)
-        for lines in _counters(trace, tracks, clock, facts):
+        for lines in _counters(trace, tracks, clock, facts, kept):
             events.add(lines)
-        for lines in _flows(trace, rows, clock, facts):
+        for lines in _flows(trace, rows, clock, facts, kept):
             events.add(lines)
         output.write(b"\n]}\n")
 
@@ -86,13 +90,19 @@ def _header(trace: Trace) -> str:
     if meta["format"] == "pytorch_kineto":
         fields["schemaVersion"] = 1
     if isinstance(names, dict) and names:
-        fields["deviceProperties"] = [{"id": int(number), "name": name} for number, name in names.items()]
+        fields["deviceProperties"] = [_device(meta, number, name) for number, name in names.items()]
     if known_job:
         fields["distributedInfo"] = known_job
     if meta.get("base_unix_ns") is not None:
         fields["baseTimeNanoseconds"] = meta["base_unix_ns"]
     fields.update(switches if isinstance(switches, dict) else {})
     return json_text(fields).removesuffix("}") + ',\n"traceEvents":[\n'
+
+
+def _device(meta: dict[str, object], number: str, name: object) -> dict[str, object]:
+    sizes = meta.get("device_memory_bytes")
+    size = sizes.get(number) if isinstance(sizes, dict) else None
+    return {"id": int(number), "name": name, **({} if size is None else {"totalGlobalMem": size})}
 
 
 class _EventList:
@@ -148,7 +158,7 @@ def _places(rows: Rows) -> pa.Array:
 # ---- slices ----
 
 
-def _slices(trace: Trace, rows: Rows, clock: _Clock, facts: Facts | None) -> Iterator[pa.Array]:
+def _slices(trace: Trace, rows: Rows, clock: _Clock, facts: Facts | None, kept: Kept | None) -> Iterator[pa.Array]:
     """Events of all slices, in order of their ids, so that equal ones keep their order."""
     wanted = ["track_id", "start_ns", "dur_ns", "lane", "name", "category"]
     table = trace.slices.arrow(wanted).unify_dictionaries()
@@ -156,7 +166,7 @@ def _slices(trace: Trace, rows: Rows, clock: _Clock, facts: Facts | None) -> Ite
     thread = {row.pid: row.tid for row in reversed(rows.rows) if row.track.kind == "thread"}
     processes = pa.array([place_text(track.pid, thread.get(track.pid, "")) for track in rows.tracks], _TEXT)
     places = _places(rows)
-    for first, args in _args_blocks(trace):
+    for first, args in _args_blocks(trace, kept):
         if facts is not None:
             text, args = facts.block(first, args)
             yield pa.array([f",\n{text}"], _TEXT)
@@ -170,9 +180,10 @@ def _slices(trace: Trace, rows: Rows, clock: _Clock, facts: Facts | None) -> Ite
         row = rows.first_row[track] + block["lane"].to_numpy()
         place = places.take(pa.array(row, mask=apart))
         lines = _joined(',\n{"ph":"X"', labels, place, ',"ts":', ts, dur, args, "}")
-        yield lines.filter(pa.array(~apart)) if apart.any() else lines
-        if apart.any():
-            chosen = np.flatnonzero(apart)
+        shown = np.ones(len(args), bool) if kept is None else kept.slices[first : first + len(args)]
+        yield lines.filter(pa.array(~apart & shown)) if kept or apart.any() else lines
+        chosen = np.flatnonzero(apart & shown)
+        if len(chosen):
             ids = pa.array(chosen + first).cast(_TEXT)
             ended = clock.texts(trace.end_ns[chosen + first])
             shared = _joined(labels.take(chosen), ',"id":', ids, processes.take(track[chosen]), ',"ts":')
@@ -180,13 +191,18 @@ def _slices(trace: Trace, rows: Rows, clock: _Clock, facts: Facts | None) -> Ite
             yield _joined(',\n{"ph":"e"', shared, ended, "}")
 
 
-def _args_blocks(trace: Trace) -> Iterator[tuple[int, pa.Array]]:
-    """Argument texts with the id of their first slice."""
+def _args_blocks(trace: Trace, kept: Kept | None) -> Iterator[tuple[int, pa.Array]]:
+    """Argument texts with the id of their first slice; stored blocks of which nothing is kept are left out."""
     first = 0
     with pq.ParquetFile(trace.folder / "args.parquet") as stored:
-        for batch in stored.iter_batches(batch_size=_BLOCK_ROWS):
-            yield first, batch["args"]
-            first += len(batch)
+        for group in range(stored.num_row_groups):
+            count = stored.metadata.row_group(group).num_rows
+            if kept is None or kept.slices[first : first + count].any():
+                place = first
+                for batch in stored.iter_batches(batch_size=_BLOCK_ROWS, row_groups=[group]):
+                    yield place, batch["args"]
+                    place += len(batch)
+            first += count
 
 
 def _labels(block: pa.Table) -> pa.Array:
@@ -208,8 +224,10 @@ def _duration_texts(column: pa.ChunkedArray) -> pa.Array:
 # ---- points and links ----
 
 
-def _instants(trace: Trace, rows: Rows, clock: _Clock) -> Iterator[pa.Array]:
+def _instants(trace: Trace, rows: Rows, clock: _Clock, kept: Kept | None) -> Iterator[pa.Array]:
     table = trace.table("instants").arrow().unify_dictionaries()
+    if kept is not None:
+        table = table.filter(pa.array(kept.time.holds(table["ts_ns"].to_numpy())))
     places = _places(rows)
     for first in range(0, len(table), _BLOCK_ROWS):
         block = table.slice(first, _BLOCK_ROWS).combine_chunks()
@@ -219,11 +237,14 @@ def _instants(trace: Trace, rows: Rows, clock: _Clock) -> Iterator[pa.Array]:
         yield _joined(',\n{"ph":"i","s":"t"', _labels(block), place, ',"ts":', ts, args, "}")
 
 
-def _counters(trace: Trace, tracks: list[Track], clock: _Clock, facts: Facts | None) -> Iterator[pa.Array]:
+def _counters(
+    trace: Trace, tracks: list[Track], clock: _Clock, facts: Facts | None, kept: Kept | None
+) -> Iterator[pa.Array]:
     """Samples of the recorder's counters; those of memory come back from the memory events, where there are such."""
     counters = trace.table("counters")
     own = np.array([track.kind == "counter" and (facts or track.unit is None) for track in tracks], bool)
     chosen = np.flatnonzero(own[counters["track_id"]]) if len(tracks) else np.empty(0, np.int64)
+    chosen = chosen if kept is None else chosen[kept.time.holds(counters["ts_ns"][chosen])]
     heads = pa.array([f',"name":{json_text(track.name)}{place_text(track.pid, "")}' for track in tracks], _TEXT)
     for first in range(0, len(chosen), _BLOCK_ROWS):
         block = chosen[first : first + _BLOCK_ROWS]
@@ -235,8 +256,9 @@ def _counters(trace: Trace, tracks: list[Track], clock: _Clock, facts: Facts | N
         yield _joined(',\n{"ph":"C"', head, ',"ts":', ts, ',"args":{"value":', texts, "}}")
 
 
-def _flows(trace: Trace, rows: Rows, clock: _Clock, facts: Facts | None) -> Iterator[pa.Array]:
-    arrows = find_arrows(trace, rows, for_viewers=facts is not None)
+def _flows(trace: Trace, rows: Rows, clock: _Clock, facts: Facts | None, kept: Kept | None) -> Iterator[pa.Array]:
+    drawn = None if kept is None else kept.flows(trace)
+    arrows = find_arrows(trace, rows, for_viewers=facts is not None, drawn=drawn)
     places = _places(rows)
     names = [_FLOW_NAMES.get(kind, kind) for kind in FLOW_KINDS]
     labels = pa.array([f',"cat":"{name}","name":"{name}"' for name in names], _TEXT)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from laptime.exports.chrome_rows import Rows
+from laptime.model.arrays import BoolArray
 from laptime.model.nesting import Nest
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import NULL
@@ -31,8 +32,8 @@ class Arrows:
     kind: IntArray
 
 
-def find_arrows(trace: Trace, rows: Rows, *, for_viewers: bool = False) -> Arrows:
-    """Arrows of all links that can be drawn, in the order of the `flows` table.
+def find_arrows(trace: Trace, rows: Rows, *, for_viewers: bool = False, drawn: BoolArray | None = None) -> Arrows:
+    """Arrows of all links that can be drawn (of those `drawn`), in the order of the `flows` table.
 
     `for_viewers`: also those that no reader could bind to the same slices again; they begin and end where these start.
     """
@@ -41,6 +42,8 @@ def find_arrows(trace: Trace, rows: Rows, *, for_viewers: bool = False) -> Arrow
     parent = np.where(slices["parent_id"] == NULL, -1, slices["parent_id"])
     nest = Nest(slices["track_id"].astype(np.int32), slices["start_ns"], trace.end_ns, parent)
     from_id, to_id, kind = flows["from_id"], flows["to_id"], flows["kind"]
+    if drawn is not None:
+        from_id, to_id, kind = from_id[drawn], to_id[drawn], kind[drawn]
     ends, place = np.unique(np.concatenate([from_id, to_id]), return_inverse=True)
     times = _binding_times(nest, ends)
     if for_viewers:

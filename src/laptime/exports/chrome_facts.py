@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from laptime.analyses.call_sites import sources_of
+from laptime.exports.chrome_part import Kept
 from laptime.exports.chrome_rows import Track, json_text
 from laptime.model.arrays import IntArray
 from laptime.model.trace import Trace
@@ -40,11 +41,14 @@ _OWN_STACK = '"python_backtrace"'
 class Facts:
     """What has to be told of one trace, besides its events."""
 
-    def __init__(self, trace: Trace, tracks: list[Track]) -> None:
+    def __init__(self, trace: Trace, tracks: list[Track], kept: Kept | None = None) -> None:
         self._trace = trace
         self._tracks = tracks
         is_async = np.array([track.kind == "async" for track in tracks] or [False], bool)
+        self._kept = kept
         self._written = ~is_async[trace.slices["track_id"]]
+        if kept is not None:
+            self._written &= kept.slices
         self._columns = trace.slices.arrow(list(_FACTS)) if trace.slices.row_count else None
         self._places, self._stacks = _stack_texts(trace)
 
@@ -57,10 +61,13 @@ class Facts:
         units = [[track.pid, track.name, track.unit] for track in self._tracks if track.unit]
         yield _metadata("laptime_meta", {"meta": meta, "main": main, "executors": threads, "units": units})
         for name in _TABLES:
-            table = trace.table(name).arrow() if name != "flows" else self._flows()
+            table = self._flows() if name == "flows" else self._rows(name)
             for first in range(0, len(table), _PART_ROWS):
                 columns = table.slice(first, _PART_ROWS).to_pydict()
                 yield _metadata("laptime_table", {"table": name, "columns": columns})
+
+    def _rows(self, name: str) -> pa.Table:
+        return self._trace.table(name).arrow() if self._kept is None else self._kept.rows(self._trace, name)
 
     def block(self, first: int, args: pa.Array) -> tuple[str, pa.Array]:
         """Facts of the slices whose arguments these are, and the arguments as they are written."""

@@ -69,6 +69,7 @@ class ChromeJson:
                 "backend": info.get("backend"),
                 "base_unix_ns": _int_or_none(base),
                 "device_names": _device_names(properties),
+                "device_memory_bytes": _device_memory(properties),
                 "switches": {key: fields.get(key) for key in _SWITCHES if key in fields},
             }
         )
@@ -114,3 +115,10 @@ def _device_names(properties: object) -> dict[str, str]:
         if isinstance(entry, dict) and isinstance(entry.get("id"), int):
             found[str(entry["id"])] = str(entry.get("name") or "")
     return found
+
+
+def _device_memory(properties: object) -> dict[str, int]:
+    """Memory of each device, where it is told."""
+    entries = [entry for entry in properties if isinstance(entry, dict)] if isinstance(properties, list) else []
+    told = [(entry.get("id"), _int_or_none(entry.get("totalGlobalMem"))) for entry in entries]
+    return {str(number): size for number, size in told if isinstance(number, int) and size is not None and size > 0}

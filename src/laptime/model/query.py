@@ -9,10 +9,12 @@ and its settings are locked. Memory, time, rows and bytes of the result are limi
 from __future__ import annotations
 
 import json
+import math
 import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -51,6 +53,16 @@ def run_query(
     run: Run, query: str, *, rank: int | None = None, row_limit: int = ROW_LIMIT, time_limit_s: float = TIME_LIMIT_S
 ) -> pa.Table:
     """Result of one SELECT over the tables of all ranks (or one) by the names of SCHEMAS, led by `rank_index`."""
+    table, is_whole = first_rows(run, query, rank=rank, row_limit=row_limit, time_limit_s=time_limit_s)
+    if not is_whole:
+        raise _too_large(f"more than {row_limit:,} rows")
+    return table
+
+
+def first_rows(
+    run: Run, query: str, *, rank: int | None = None, row_limit: int = ROW_LIMIT, time_limit_s: float = TIME_LIMIT_S
+) -> tuple[pa.Table, bool]:
+    """The first rows of what `run_query` gives, and whether these are all."""
     import duckdb
 
     first, folders = _folders_of(run, rank)
@@ -88,6 +100,8 @@ def _fence(connection: DuckDBPyConnection, files: list[str]) -> None:
 def _refuse_unsafe(connection: DuckDBPyConnection, query: str) -> None:
     import duckdb
 
+    if not query.isascii() and query != query.encode(errors="ignore").decode():
+        raise _refusal("the query holds characters that are none")
     statements = connection.extract_statements(query)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         found = ", ".join(str(statement.type).rpartition(".")[2] for statement in statements) or "nothing"
@@ -169,17 +183,46 @@ def _list_literal(texts: list[str]) -> str:
 # ---- the result ----
 
 
-def _fetched(relation: DuckDBPyRelation, *, row_limit: int) -> pa.Table:
+def _fetched(relation: DuckDBPyRelation, *, row_limit: int) -> tuple[pa.Table, bool]:
     batches, rows, size = [], 0, 0
     with relation.to_arrow_reader(_BATCH_ROWS) as reader:
         for batch in reader:
             rows, size = rows + batch.num_rows, size + batch.nbytes
-            if rows > row_limit:
-                raise _too_large(f"more than {row_limit:,} rows")
             if size > _RESULT_BYTES:
                 raise _too_large(f"more than {_RESULT_BYTES >> 20:,} MiB")
             batches.append(batch)
-        return pa.Table.from_batches(batches, reader.schema)
+            if rows > row_limit:
+                break
+        return pa.Table.from_batches(batches, reader.schema).slice(0, row_limit), rows <= row_limit
+
+
+def plain_rows(table: pa.Table) -> list[list[object]]:
+    """Rows as JSON can hold them."""
+    columns = [[_plain(value) for value in _values(column)] for column in table.columns]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _values(column: pa.ChunkedArray) -> list[object]:
+    """Values as Python's; of types whose range Python does not have, their texts."""
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError, pa.ArrowException):
+        return list(column.cast(pa.string()).to_pylist())
+
+
+def _plain(value: object) -> object:
+    """A value as JSON can hold it: integers stay exact, what is no number is null, times and the like are text."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 @contextmanager

@@ -101,6 +101,7 @@ class Trace:
 
     folder: Path
     meta: dict[str, object] = field(repr=False)
+    _tables: dict[str, Table] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def slices(self) -> Table:
@@ -123,10 +124,10 @@ class Trace:
         return self.table("ops")
 
     def table(self, name: str) -> Table:
-        """A stored table by name."""
+        """A stored table by name; what has been read of it stays with the trace."""
         if name not in SCHEMAS:
             raise KeyError(name)
-        return Table(self.folder / f"{name}.parquet", name)
+        return self._tables.setdefault(name, Table(self.folder / f"{name}.parquet", name))
 
     @cached_property
     def end_ns(self) -> IntArray:
