@@ -211,7 +211,7 @@ def test_waits_of_a_loader_are_by_step(workspace: Workspace) -> None:
 
 @pytest.mark.corpus
 @pytest.mark.parametrize(
-    "case", ["mindspore/ms200-graph-sink", "mindspore/ms210-graph-model", "megengine/loader_starved_workers1"]
+    "case", ["mindspore/ms200-graph-sink", "mindspore/ms200-graph-slow-map", "megengine/loader_starved_workers1"]
 )
 def test_queues_of_real_recordings_agree_with_the_pipeline(corpus: Path, workspace: Workspace, case: str) -> None:
     trace = open_run(corpus / case, workspace=workspace).traces[0]

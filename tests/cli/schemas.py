@@ -132,6 +132,39 @@ REPORT_RANK = {
     ),
     "steps": [REPORT_STEP],
 }
+FINDING = {
+    "rule": str,
+    "cause": OneOf(
+        "data_loading",
+        "data_transfer",
+        "host_sync",
+        "launch_bound",
+        "host_busy",
+        "serial_communication",
+        "exposed_communication",
+        "unbalanced_ranks",
+        "useless_ops",
+        "slow_operator",
+        "small_kernels",
+        "recompilation",
+        "recomputation",
+        "memory_pressure",
+        "step_variation",
+        "not_tuned",
+        "other",
+    ),
+    "severity": OneOf("high", "medium", "low", "info"),
+    "title": str,
+    "saving_ns_per_step": MAYBE_NS,
+    "saving_share": (float, None),
+    "confidence": OneOf("high", "medium", "low"),
+    "evidence": [{"name": str, "value": (int, float, str, None), "unit": str}],
+    "slices": [{"rank_index": int, "slice_id": int}],
+    "where": ({"module": TEXT, "file": TEXT, "line": (int, None), "function": TEXT}, None),
+    "fix": str,
+    "rank": (int, None),
+    "budget_parts": [str],
+}
 REPORT = {
     "schema_version": int,
     "run": {
@@ -144,7 +177,7 @@ REPORT = {
         "pipeline_stages": (dict, None),
     },
     "ranks": [REPORT_RANK],
-    "findings": [dict],
+    "findings": [FINDING],
     "not_recorded": [{"what": str, "how_to_record": str}],
     "warnings": [{"code": WARNING_CODES, "message": str, "count": COUNT}],
 }
@@ -234,3 +267,4 @@ RUNS = {
     "workspace": str,
     "runs": [{"key": str, "path": str, "name": str, "format": str, "framework": TEXT, "size_bytes": int}],
 }
+ADVISE = {"schema_version": int, "findings": [FINDING], "not_recorded": [{"what": str, "how_to_record": str}]}

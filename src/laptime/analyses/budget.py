@@ -175,7 +175,8 @@ def idle_causes(trace: Trace, rows: IntArray, gaps: Gaps) -> IdleCauses:
     and L is its call where that is known, while the launch itself tells whether the slice was queued in time.
     """
     count = len(gaps.step)
-    launch = _launch_ending(trace, rows, gaps.whole_end)
+    ending = ending_slices(trace, rows, gaps.whole_end)
+    launch = np.where(ending >= 0, launch_of(trace, np.maximum(ending, 0)), -1)
     has_links = bool((launch_of(trace, rows) >= 0).any())
     known = launch >= 0
     launch_start = np.where(known, trace.slices["start_ns"][np.maximum(launch, 0)], NULL)
@@ -195,12 +196,12 @@ def idle_causes(trace: Trace, rows: IntArray, gaps: Gaps) -> IdleCauses:
     waiting = np.zeros(count, bool)
     for track in np.unique(thread[called_late]).tolist():
         own = np.flatnonzero(called_late & (thread == track))
-        data_wait[own] = _kind_union(trace, "data", track).within(
+        data_wait[own] = time_of_kind(trace, "data", track).within(
             gaps.start[own], np.minimum(call_start[own], gaps.end[own])
         )
         waiting[own] = _waited(trace, track, gaps, own, call_start[own])
     if main >= 0:
-        data_wait[unfinished] = _kind_union(trace, "data", main).within(gaps.start[unfinished], gaps.end[unfinished])
+        data_wait[unfinished] = time_of_kind(trace, "data", main).within(gaps.start[unfinished], gaps.end[unfinished])
     elif not has_links:  # of the host only its waits were recorded
         data_wait = _on_any_thread(trace, "data").within(gaps.start, gaps.end)
     rest = gaps.end - gaps.start - data_wait
@@ -208,16 +209,16 @@ def idle_causes(trace: Trace, rows: IntArray, gaps: Gaps) -> IdleCauses:
     return IdleCauses(data_wait, sync, np.where(late & ~waiting, rest, 0))
 
 
-def _launch_ending(trace: Trace, rows: IntArray, ends: IntArray) -> IntArray:
-    """Launch of the first device slice that starts where each gap ends; -1 where there is none or it is unknown."""
+def ending_slices(trace: Trace, rows: IntArray, ends: IntArray) -> IntArray:
+    """The first device slice that starts where each gap ends; -1 where there is none."""
     starts = trace.slices["start_ns"][rows]
     order = np.lexsort((rows, starts))
     place = np.minimum(np.searchsorted(starts[order], ends), len(rows) - 1)
-    first = rows[order[place]]
-    return np.where(ends == NULL, -1, launch_of(trace, first))
+    return np.where(ends == NULL, -1, rows[order[place]])
 
 
-def _kind_union(trace: Trace, kind: str, track: int) -> Intervals:
+def time_of_kind(trace: Trace, kind: str, track: int) -> Intervals:
+    """Union of the slices of a kind on a track."""
     first, last = np.searchsorted(trace.slices["track_id"], [track, track + 1])
     chosen = first + np.flatnonzero(trace.slices["kind"][first:last] == KIND_CODE[kind])
     return union(trace.slices["start_ns"][chosen], trace.end_ns[chosen])
@@ -229,7 +230,7 @@ def _waited(trace: Trace, track: int, gaps: Gaps, own: IntArray, call_start: Int
     waits = first + np.flatnonzero(kinds == KIND_CODE["sync"])
     if not len(waits):
         return np.zeros(len(own), bool)
-    inside = _kind_union(trace, "sync", track).holds(gaps.start[own])
+    inside = time_of_kind(trace, "sync", track).holds(gaps.start[own])
     wait_ends = np.sort(trace.end_ns[waits])
     place = np.searchsorted(wait_ends, call_start, side="right") - 1
     ended = wait_ends[np.maximum(place, 0)]
@@ -250,12 +251,12 @@ def _host_budgets(trace: Trace, steps: StepSpans, compile_ns: list[int | None]) 
     thread = trace.main_thread
     if thread is None:
         return [None] * len(steps.start)
-    data = _kind_union(trace, "data", thread)
+    data = time_of_kind(trace, "data", thread)
     communication = subtract(_on_any_thread(trace, "communication"), data)
     taken = join(data, communication)
-    sync = subtract(_kind_union(trace, "sync", thread), taken)
+    sync = subtract(time_of_kind(trace, "sync", thread), taken)
     taken = join(taken, sync)
-    op = subtract(_kind_union(trace, "op" if len(op_rows(trace)) else "scope", thread), taken)
+    op = subtract(time_of_kind(trace, "op" if len(op_rows(trace)) else "scope", thread), taken)
     parts = [part.within(steps.start, steps.end) for part in (op, communication, data, sync)]
     budgets: list[Budget | None] = []
     for index, (compute, exposed, wait, blocked) in enumerate(np.stack(parts, axis=1).tolist()):
@@ -287,7 +288,7 @@ def _on_any_thread(trace: Trace, kind: str) -> Intervals:
 def _compile_ns(trace: Trace, steps: StepSpans) -> list[int | None]:
     """Time inside compile slices of the main thread; None where the source shows no compilation at all."""
     thread = trace.main_thread
-    compiling = EMPTY if thread is None else _kind_union(trace, "compile", thread)
+    compiling = EMPTY if thread is None else time_of_kind(trace, "compile", thread)
     if not len(compiling):
         return [None] * len(steps.start)
     return list(compiling.within(steps.start, steps.end).tolist())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.trace import Trace
@@ -13,6 +16,7 @@ from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
 
 _THREAD = TRACK_KINDS.index("thread")
 _FRAMEWORK_FILE = re.compile(r"(?:^|/)(?:torch|torchvision|site-packages|dist-packages|lib/python3?[\d.]*)/")
+_OF_FRAME = ("stack_id", "function", "file", "line")
 _STANDARD_PACKAGES = sys.stdlib_module_names - {"test"}
 _STANDARD_FILES = frozenset({"threading.py", "contextlib.py", "functools.py", "queue.py", "runpy.py"})
 
@@ -95,17 +99,34 @@ class OpTree:
         return ~nested
 
 
-def sources_of(trace: Trace, rows: IntArray) -> list[str | None]:
-    """`file:line` of each row: the innermost frame outside the framework's own files; where there is none, of those."""
-    stacks = trace.table("stacks").arrow().to_pydict()
-    place: dict[int, str] = {}
-    inside_framework: dict[int, str] = {}
-    for stack_id, file, line in zip(stacks["stack_id"], stacks["file"], stacks["line"], strict=True):
+@dataclass(frozen=True)
+class Frame:
+    """A function of a call stack, and the line in it."""
+
+    function: str | None
+    file: str
+    line: int | None
+
+
+def user_frames(trace: Trace, rows: IntArray) -> list[Frame | None]:
+    """The innermost frame of each row outside the framework's own files; where there is none, of those."""
+    stack_id = trace.slices["stack_id"][rows]
+    table = trace.table("stacks").arrow()
+    wanted = pa.array(np.unique(stack_id[stack_id != NULL]).astype(np.int32))
+    stacks = table.filter(pc.is_in(table["stack_id"], value_set=wanted)).to_pydict()
+    place: dict[int, Frame] = {}
+    inside_framework: dict[int, Frame] = {}
+    for key, function, file, line in zip(*(stacks[name] for name in _OF_FRAME), strict=True):
         if file is None or file.startswith("<"):
             continue
-        (inside_framework if _is_framework_file(file) else place).setdefault(stack_id, f"{file}:{line}")
+        (inside_framework if _is_framework_file(file) else place).setdefault(key, Frame(function, file, line))
     place = {**inside_framework, **place}
-    return [place.get(stack_id) for stack_id in trace.slices["stack_id"][rows].tolist()]
+    return [place.get(key) for key in stack_id.tolist()]
+
+
+def sources_of(trace: Trace, rows: IntArray) -> list[str | None]:
+    """`file:line` of each row's frame in `user_frames`."""
+    return [f"{frame.file}:{frame.line}" if frame else None for frame in user_frames(trace, rows)]
 
 
 def stack_holders(trace: Trace, rows: IntArray) -> IntArray:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from laptime.analyses.budget import StepSpans
 from laptime.analyses.data_waits import is_watched, loader_waits, recorded_waits
-from laptime.analyses.pipeline_stages import StageTimes, advice, stage_times
+from laptime.analyses.pipeline_remedies import advice
+from laptime.analyses.pipeline_stages import StageTimes, stage_times
 from laptime.model.trace import Trace
 
 HIGH, LOW = 0.8, 0.2

@@ -1,4 +1,4 @@
-"""The stages of a data pipeline whose work was timed, and what to change where one is slow.
+"""The stages of a data pipeline whose work was timed.
 
 Definitions: docs/definitions.md, "Data pipeline".
 """
@@ -30,37 +30,3 @@ def stage_times(trace: Trace, op_types: set[str]) -> StageTimes:
         if chosen.any():
             found[op_type] = (int(np.count_nonzero(chosen)), int(trace.slices["dur_ns"][chosen].sum()))
     return found
-
-
-_MINDSPORE = {
-    "map": "raise num_parallel_workers of map, use C++ transforms for Python ones, or python_multiprocessing=True",
-    "batch": "raise prefetch_size (ds.config.set_prefetch_size) and num_parallel_workers of batch",
-    "generator": "raise num_parallel_workers of GeneratorDataset, make the source faster, or convert it to MindRecord",
-    "shuffle": "lower buffer_size of shuffle, or shuffle when reading (shuffle=True of the dataset)",
-    "": "raise num_parallel_workers of the dataset, read from faster storage, or convert the data to MindRecord",
-}
-_PYTORCH = {
-    "fetch": "raise num_workers of the DataLoader, read from faster storage, or make the dataset's __getitem__ cheaper",
-    "collate": "make collate_fn cheaper, have the dataset return whole batches (__getitems__), or raise num_workers",
-    "pin": "send fewer or smaller tensors, or pin only those that go to the device; pinning is one thread's work",
-    "": "raise num_workers or prefetch_factor of the DataLoader",
-}
-_MEGENGINE = {
-    "transform": "raise num_workers of the DataLoader, or make the transform cheaper",
-    "collate": "make the collator cheaper, or raise num_workers of the DataLoader",
-    "": "raise num_workers of the DataLoader, or make the longest of fetch, transform and collate faster",
-}
-_ITERATOR = {"": "prepare batches in more threads or processes, or make what prepares them faster"}
-_BY_FRAMEWORK = {
-    "mindspore": _MINDSPORE,
-    "pytorch": _PYTORCH,
-    "megengine": _MEGENGINE,
-    "jax": _ITERATOR,
-    "python": _ITERATOR,
-}
-
-
-def advice(framework: str, op_type: str) -> str:
-    """What to change where an operator is slow, in the framework's own words."""
-    texts, kind = _BY_FRAMEWORK.get(framework, _MINDSPORE), op_type.lower()
-    return next(text for name, text in texts.items() if kind.startswith(name))

@@ -5,7 +5,7 @@ Definitions: docs/definitions.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -91,7 +91,7 @@ def rank_report(trace: Trace, part: Part = WHOLE) -> dict[str, object]:
         "devices": [device.as_json() for device in devices],
         "device_total": together.as_json() if together else None,
         "host": _host(trace, part, has_device=has_device),
-        "step_summary": step_summary(steps, budgets, skipped=_without_begin(trace)),
+        "step_summary": step_summary(steps, budgets, skipped=steps_without_begin(trace)),
         "steps": steps,
         "range": _range(trace, part, delays),
         "queueing": queueing_summary(steps, delays),
@@ -180,12 +180,18 @@ def _busy_by_device(trace: Trace, spans: StepSpans) -> list[tuple[int | None, np
     ]
 
 
-def _without_begin(trace: Trace) -> list[int]:
+def steps_without_begin(trace: Trace) -> list[int]:
     """Indices of the first step of each window, for sources that do not tell where it began."""
     if not trace.meta.get("first_step_without_begin"):
         return []
     _, first = np.unique(trace.steps["window"], return_index=True)
     return [int(index) for index in trace.steps["index"][first]]
+
+
+def averaged_places(steps: Sequence[Mapping[str, object]], *, skipped: Sequence[int] = ()) -> list[int]:
+    """Places of the steps that the summary is taken over: complete ones with a budget."""
+    whole = [place for place, step in enumerate(steps) if step["complete"] and step["budget"]]
+    return [place for place in whole if steps[place]["index"] not in skipped] or whole
 
 
 def step_summary(
@@ -195,17 +201,17 @@ def step_summary(
 
     Steps with `skipped` indices count only where there are no others.
     """
-    used = [(step, budget) for step, budget in zip(steps, budgets, strict=True) if step["complete"] and budget]
-    used = [pair for pair in used if pair[0]["index"] not in skipped] or used
-    if not used:
+    used = set(averaged_places(steps, skipped=skipped))
+    chosen = [budget for place, budget in enumerate(budgets) if place in used and budget]
+    if not chosen:
         return None
-    durations = [budget.total_ns for _, budget in used]
+    durations = [budget.total_ns for budget in chosen]
     return {
-        "steps_used": len(used),
+        "steps_used": len(chosen),
         "mean_ns": mean(durations),
         "median_ns": quantile(durations, 50),
         "p90_ns": quantile(durations, 90),
-        "budget": mean_budget([budget for _, budget in used]).as_json(),
+        "budget": mean_budget(chosen).as_json(),
     }
 
 

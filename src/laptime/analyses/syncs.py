@@ -6,6 +6,7 @@ Definitions: docs/definitions.md, "Host".
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,14 +33,22 @@ def sync_rows(trace: Trace, *, has_device: bool) -> IntArray:
     return np.flatnonzero(waits)
 
 
-def waits(trace: Trace, *, has_device: bool, part: Part = WHOLE) -> list[dict[str, object]]:
-    """Waits grouped by call, causing operator and source line; the longest together first.
+@dataclass(frozen=True)
+class WaitGroup:
+    """Waits of one call, causing operator and source line; what is unknown is None."""
+
+    name: str
+    op: str | None
+    source: str | None
+    rows: IntArray
+    total_ns: int
+
+
+def wait_groups(trace: Trace, rows: IntArray) -> list[WaitGroup]:
+    """Timed waits grouped by call, causing operator and source line; the longest together first.
 
     The cause is the operator around the wait; where the source tells which operator makes the value waited for, that.
     """
-    rows = sync_rows(trace, has_device=has_device)
-    rows = rows[starting_in(trace, rows, part)]
-    rows = rows[trace.slices["dur_ns"][rows] != NULL]
     if not len(rows):
         return []
     ops, names = op_rows(trace), trace.slices.texts("name")
@@ -54,10 +63,25 @@ def waits(trace: Trace, *, has_device: bool, part: Part = WHOLE) -> list[dict[st
     ]
     calls = [names[code] for code in trace.slices["name"][rows].tolist()]
     groups: dict[tuple[str, str | None, str | None], list[int]] = defaultdict(list)
-    for key, dur in zip(zip(calls, causes, sources, strict=True), trace.slices["dur_ns"][rows].tolist(), strict=True):
-        groups[key].append(dur)
-    table: list[dict[str, object]] = [
-        {"name": name, "op": op, "source": source, "count": len(durations), "total_ns": sum(durations)}
-        for (name, op, source), durations in sorted(groups.items(), key=lambda item: -sum(item[1]))
+    for place, key in enumerate(zip(calls, causes, sources, strict=True)):
+        groups[key].append(place)
+    dur = trace.slices["dur_ns"]
+    found = [WaitGroup(*key, rows[places], int(dur[rows[places]].sum())) for key, places in groups.items()]
+    return sorted(found, key=lambda group: -group.total_ns)
+
+
+def waits(trace: Trace, *, has_device: bool, part: Part = WHOLE) -> list[dict[str, object]]:
+    """Groups of waits as the report lists them."""
+    rows = sync_rows(trace, has_device=has_device)
+    rows = rows[starting_in(trace, rows, part)]
+    rows = rows[trace.slices["dur_ns"][rows] != NULL]
+    return [
+        {
+            "name": group.name,
+            "op": group.op,
+            "source": group.source,
+            "count": len(group.rows),
+            "total_ns": group.total_ns,
+        }
+        for group in wait_groups(trace, rows)
     ]
-    return table

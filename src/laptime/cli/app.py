@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from laptime.cli import (
+    advise,
     doctor,
     export,
     importing,
@@ -32,6 +33,7 @@ _HELP = """Tells where each training step's time goes.
   laptime trace.json.gz           the report of a recording, as `laptime report`
   laptime step DIR                forward+backward, tail and gaps of each step
   laptime op DIR --by kernel      where device time goes, by kernel
+  laptime advise DIR              what to change, and what it would save
   laptime report DIR --json       the same numbers for scripts
 """
 
@@ -53,6 +55,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("slice", slices.command, "One slice, what it waited for and what waited for it."),
     ("pipeline", pipeline.command, "Whether training waits for data, and why."),
     ("memory", memory.command, "Memory over time, its peak and what lives then."),
+    ("advise", advise.command, "What to change, and what it would save."),
     ("runs", runs.command, "List or forget imported runs."),
     ("import", importing.command, "Read a recording, so that later commands open it at once."),
     ("export", export.command, "Write Chrome JSON for Perfetto, or a table as CSV."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laptime.analyses.stored import store_report
+from laptime.advice.stored import store_report
 from laptime.cli.options import JsonOption, PathArgument, WorkspaceOption, open_path, print_json
 from laptime.cli.report import stored_report
 

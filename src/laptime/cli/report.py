@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from laptime.analyses.stored import read_report, store_report
+from laptime.advice.stored import read_report, store_report
 from laptime.cli.options import JsonOption, PathArgument, WorkspaceOption, open_path, open_workspace, print_json
 from laptime.cli.ranges import FromOption, StepsOption, ToOption, part_of, part_text
 
@@ -29,7 +29,7 @@ def command(
     if part.is_whole:
         result = stored_report(path, workspace) or store_report(open_path(path, workspace))
     else:
-        from laptime.analyses.report import report
+        from laptime.advice.advising import report
 
         result = report(open_path(path, workspace), part)
     if as_json:

@@ -87,6 +87,10 @@ def show(report: Json, out: Console | None = None, *, part: str = "") -> None:
         _show_ranks(page, ranks)
     if report["run"]["pipeline_stages"]:
         _show_stages(page, report["run"]["pipeline_stages"])
+    if report["findings"]:
+        from laptime.cli.advise_page import show_top
+
+        show_top(page, report["findings"])
     _show_top(page, chosen)
     _show_syncs(page, chosen)
     _show_notes(page, report)

@@ -19,7 +19,7 @@ from laptime.web.answers import Answers
 from laptime.web.catalogue import Catalogue, NotFound, NotImported
 from laptime.web.events import Hub
 from laptime.web.pages import STATIC, add_pages
-from laptime.web.resources import memory, op, pipeline, report, runs, slices, step
+from laptime.web.resources import advise, memory, op, pipeline, report, runs, slices, step
 from laptime.web.security import Guard, Security
 
 RESOURCES: tuple[APIRouter, ...] = (
@@ -28,6 +28,7 @@ RESOURCES: tuple[APIRouter, ...] = (
     step.router,
     op.router,
     pipeline.router,
+    advise.router,
     memory.router,
     slices.router,
 )

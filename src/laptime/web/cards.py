@@ -6,7 +6,7 @@ from typing import cast
 
 from typing_extensions import TypedDict
 
-from laptime.analyses.stored import REPORT_NAME, read_report
+from laptime.advice.stored import REPORT_NAME, read_report
 from laptime.model.workspace import Workspace
 
 _CARD_NAME = f"card-1-{REPORT_NAME}"

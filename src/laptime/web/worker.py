@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from laptime.analyses.stored import read_report, store_report
+from laptime.advice.stored import read_report, store_report
 from laptime.errors import LaptimeError
 from laptime.importers.keys import run_key
 from laptime.importers.opening import open_run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from laptime.advice.advising import report as report_of
+from laptime.advice.stored import REPORT_NAME
 from laptime.analyses.options import part_of
-from laptime.analyses.report import report as report_of
-from laptime.analyses.stored import REPORT_NAME
 from laptime.model.trace import Run
 from laptime.web.asking import AnswersOf, FromTime, RunId, Steps, ToTime
 from laptime.web.shapes.faults import OF_RUN

@@ -40,12 +40,13 @@ class Finding(TypedDict):
     title: str
     saving_ns_per_step: int | None
     saving_share: float | None
-    confidence: str | float | None
+    confidence: Literal["high", "medium", "low"]
     evidence: list[Evidence]
     slices: list[SliceOfRun]
     where: Where | None
     fix: str
     rank: int | None
+    budget_parts: list[str]
 
 
 class NotRecorded(TypedDict):
@@ -53,3 +54,11 @@ class NotRecorded(TypedDict):
 
     what: str
     how_to_record: str
+
+
+class Advice(TypedDict):
+    """The JSON of `laptime advise`."""
+
+    schema_version: int
+    findings: list[Finding]
+    not_recorded: list[NotRecorded]

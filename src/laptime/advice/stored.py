@@ -5,6 +5,7 @@ Imports nothing heavy: reading a stored report takes the same time whatever the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from laptime._version import __version__
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 REPORT_NAME = f"report-{__version__}-{REPORT_VERSION}"
 
 
+def advice_in(report: Mapping[str, object]) -> dict[str, object]:
+    """`laptime advise` as JSON, out of a report, in its language."""
+    return {key: report[key] for key in ("schema_version", "findings", "not_recorded")}
+
+
 def read_report(place: Workspace, key: str) -> dict[str, object] | None:
     """The stored report of a run; None where the import is not whole or no report was made."""
     return place.read_result(key, REPORT_NAME) if place.is_whole(key) else None
@@ -24,7 +30,7 @@ def read_report(place: Workspace, key: str) -> dict[str, object] | None:
 
 def store_report(run: Run) -> dict[str, object]:
     """Computes the report and keeps it beside the imported traces."""
-    from laptime.analyses.report import report
+    from laptime.advice.advising import report
 
     result = report(run)
     if run.folder is not None:

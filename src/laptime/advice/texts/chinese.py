@@ -1,0 +1,208 @@
+"""The Chinese texts; the terms are those of the MindInsight Profiler guide where it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_MINDSPORE = {
+    "map": "增加map的num_parallel_workers，用C++变换代替Python变换，或设置python_multiprocessing=True",
+    "batch": "增加prefetch_size（ds.config.set_prefetch_size）和batch的num_parallel_workers",
+    "generator": "增加GeneratorDataset的num_parallel_workers，加快数据源，或将数据转换为MindRecord",
+    "shuffle": "减小shuffle的buffer_size，或在读取时打乱（数据集的shuffle=True）",
+    "any": "增加数据集的num_parallel_workers，使用更快的存储，或将数据转换为MindRecord",
+}
+_PYTORCH = {
+    "fetch": "增加DataLoader的num_workers，使用更快的存储，或简化数据集的__getitem__",
+    "collate": "简化collate_fn，让数据集直接返回整个批次（__getitems__），或增加num_workers",
+    "pin": "减少或缩小要发送的张量，或只对要发送到设备的张量使用锁页内存；锁页由单个线程完成",
+    "any": "增加DataLoader的num_workers或prefetch_factor",
+}
+_MEGENGINE = {
+    "transform": "增加DataLoader的num_workers，或简化transform",
+    "collate": "简化collator，或增加DataLoader的num_workers",
+    "any": "增加DataLoader的num_workers，或加快fetch、transform、collate中最慢的一个",
+}
+_ITERATOR = {"any": "用更多线程或进程准备批次，或加快准备过程"}
+_REMEDIES = {
+    "mindspore": _MINDSPORE,
+    "pytorch": _PYTORCH,
+    "megengine": _MEGENGINE,
+    "jax": _ITERATOR,
+    "python": _ITERATOR,
+}
+
+_TEXTS = {
+    # ---- 数据 ----
+    "data_wait.title": "训练等待数据：每个step有{time}（{share}）",
+    "data_wait.fix": "用更多线程或进程提前准备批次，使训练总能立即取到数据。",
+    "data_wait.fix.pytorch": (
+        "增加DataLoader的num_workers和prefetch_factor，设置persistent_workers=True和pin_memory=True，或简化数据集的"
+        "__getitem__。"
+    ),
+    "data_wait.fix.pytorch.no_workers": (
+        "将DataLoader的num_workers设为2或更大：为0时由训练循环自己加载每个批次。再设置persistent_workers=True和"
+        "pin_memory=True。"
+    ),
+    "data_wait.fix.megengine": "增加megengine.data.DataLoader的num_workers，简化transform，或事先准备好数据。",
+    "data_wait.fix.mindspore": (
+        "增加数据集算子的num_parallel_workers和ds.config.set_prefetch_size，或将数据转换为MindRecord。"
+    ),
+    "data_wait.fix.jax": (
+        "在后台线程中加载批次并提前放到设备上（jax.device_put，或flax.jax_utils.prefetch_to_device那样的预取迭代器"
+        "），或使用带prefetch的tf.data或grain。"
+    ),
+    "slow_process.title": "{empty}的批次遇到主机队列为空：数据处理太慢（{time}，{share}）",
+    "slow_process.title.unknown": "{empty}的批次遇到主机队列为空：数据处理比训练慢",
+    "slow_process.fix": "加快数据处理：更多worker，更简单的变换，更快的存储，事先准备好的数据。",
+    "slow_process.fix.mindspore": (
+        "增加最慢算子（laptime pipeline会指出）的num_parallel_workers和ds.config.set_prefetch_size。"
+    ),
+    "slow_process.fix.pytorch": "增加DataLoader的num_workers，或简化__getitem__和collate_fn。",
+    "slow_process.fix.megengine": "增加DataLoader的num_workers，或简化transform和collator。",
+    "slow_send.title": "主机队列有数据而数据队列为空：数据发送太慢（{time}，{share}）",
+    "slow_send.title.unknown": "主机队列有数据而数据队列为空：数据发送到设备较慢",
+    "slow_send.fix": "减少发送的字节：更小的类型（uint8图像，在设备上转换），更大的批次，锁页内存。",
+    "slow_send.fix.mindspore": "减少发送的字节（uint8图像，在设备上归一化），并检查dataset_sink_mode和到设备的链路。",
+    "slow_send.fix.pytorch": "设置pin_memory=True并用non_blocking=True复制；发送uint8，在设备上转换类型。",
+    "pipeline_operator.title": "{operator}拖慢了数据处理pipeline，训练每个step等待{time}（{share}）",
+    "pipeline_operator.title.unknown": "{operator}是数据处理pipeline中最慢的算子",
+    "pipeline_operator.fix": "加快该算子：{remedy}。",
+    "pipeline_operator.remedy": "增加worker，或减少其工作量",
+    "processor_load.title": "训练等待数据时CPU负载为{load}（{time}，{share}）",
+    "processor_load.title.unknown": "CPU负载为{load}：数据加载可能缺少CPU",
+    "processor_load.fix": (
+        "给数据加载留出CPU核：worker数少于核数，不在同一机器上运行其他任务，更简单或本地实现的变换，事先准备好的数据。"
+    ),
+    # ---- 主机 ----
+    "host_sync.title": "主机在{call}中等待设备；之后设备每个step空闲{time}（{share}）",
+    "host_sync.fix": "不要在每个step中读取设备上的值；必须读取时，推迟一个step。",
+    "host_sync.fix.pytorch": (
+        "在step中避免.item()、.cpu()、.numpy()、print(tensor)、对张量的布尔判断和nonzero()；在设备上累加并每N个"
+        "step读取一次，从锁页内存用non_blocking=True复制。"
+    ),
+    "host_sync.fix.megengine": (
+        "在step中避免.numpy()、.item()、float(tensor)、if tensor，以及对大小取决于数据的结果（cond_take）取.shape；"
+        "在设备上累加并每N个step读取一次。"
+    ),
+    "host_sync.fix.jax": (
+        "避免在每个step中调用block_until_ready()、float(loss)和np.asarray(...)；每N个step读取一次指标，或读取上一个"
+        "step的指标。"
+    ),
+    "host_sync.fix.mindspore": "在step中避免.asnumpy()和打印张量；使用dataset_sink_mode=True，每N个step读取一次。",
+    "launch_bound.title": "设备等待下发：每个step有{time}（{share}）是小任务之间的空隙",
+    "launch_bound.fix": "减少下发次数：融合算子，增大批次，或将整个step作为一个编译好的图执行。",
+    "launch_bound.fix.pytorch": (
+        "使用torch.compile(model, mode='reduce-overhead')或torch.cuda.make_graphed_callables（CUDA graph），融合的"
+        "优化器（fused=True或foreach=True），更大的批次。"
+    ),
+    "launch_bound.fix.megengine": (
+        "用megengine.jit.trace(symbolic=True)将step作为图执行，增大批次，并让其选择更快的kernel（"
+        "set_execution_strategy('PROFILE')，即fast_run）。"
+    ),
+    "launch_bound.fix.jax": "将整个step放入jax.jit，多个step放入jax.lax.scan；增大批次。",
+    "launch_bound.fix.mindspore": (
+        "使用图模式（set_context(mode=GRAPH_MODE)或@jit）和dataset_sink_mode=True；增大批次。"
+    ),
+    "host_busy.title": "设备每个step等待{time}（{share}），此时主机在做下发以外的事",
+    "host_busy.title.named": "设备每个step等待{time}（{share}），主要是主机在{name}中时",
+    "host_busy.fix": "将这些工作移出step：放到其他线程，降低频率，或放到设备上；记录调用栈可看到代码行。",
+    "host_busy.fix.pytorch": (
+        "将这些工作移出step（其他线程，每N个step一次，在设备上），对慢的Python代码使用torch.compile；用"
+        "with_stack=True记录可看到代码行。"
+    ),
+    "host_busy.fix.megengine": (
+        "将这些工作移出step（其他线程，每N个step一次，在设备上）；用with_backtrace=True记录可看到代码行。"
+    ),
+    "host_busy.fix.jax": "将这些工作移出step，在读取结果之前下发下一个step，将Python循环放入jax.jit。",
+    # ---- 通信 ----
+    "serial_communication.title": "通信在计算所用的流上执行（{stream}）：每个step有{time}（{share}）没有其他工作",
+    "serial_communication.fix": "让通信在自己的流上执行，与反向计算并行。",
+    "serial_communication.fix.pytorch": (
+        "让DistributedDataParallel在反向计算时分桶规约梯度（bucket_cap_mb），或用async_op=True调用all_reduce并尽量"
+        "晚等待。"
+    ),
+    "serial_communication.fix.megengine": (
+        "用GradManager().attach(params, callbacks=[dist.make_allreduce_cb('mean')])绑定参数：梯度将在反向计算时于"
+        "gpuN:1上规约。"
+    ),
+    "serial_communication.fix.mindspore": (
+        "拆分融合的AllReduce（set_auto_parallel_context(all_reduce_fusion_config=[...])），使其在反向计算时开始。"
+    ),
+    "serial_communication.fix.jax": (
+        "让XLA重叠通信：XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true；调整切分使其可行。"
+    ),
+    "exposed_communication.title": "未被计算掩盖的通信占每个step的{time}（{share}）",
+    "exposed_communication.fix": "让通信与计算重叠，减少发送的字节，并检查哪个rank来得晚。",
+    "exposed_communication.fix.pytorch": (
+        "让梯度在反向计算时规约（DistributedDataParallel、bucket_cap_mb、FSDP预取），用no_sync()在多个批次上累积，"
+        "以bf16发送（bf16_compress_hook）；记录所有rank以查看哪个来得晚。"
+    ),
+    "exposed_communication.fix.megengine": "用dist.make_allreduce_cb在反向计算时规约梯度，减少发送的字节，增大批次。",
+    "exposed_communication.fix.mindspore": (
+        "调整AllReduce的融合（all_reduce_fusion_config），使用梯度累积或更好的切分；记录所有rank以查看哪个来得晚。"
+    ),
+    "exposed_communication.fix.jax": (
+        "使用XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true，增大每个设备的批次，采用传输字节更少的切分。"
+    ),
+    # ---- 编译 ----
+    "recompilation.title": "{steps}个step中有{compiling}个在编译：每个step有{time}（{share}）",
+    "recompilation.fix": "让所有step的形状、类型和静态参数保持不变，使编译结果可以重复使用。",
+    "recompilation.fix.jax": (
+        "让所有step中jax.jit的形状和静态参数保持不变：填充批次，丢弃最后一个批次，减少static_argnums；"
+        "jax.config.update('jax_log_compiles', True)会指出变化之处。"
+    ),
+    "recompilation.fix.pytorch": (
+        "保持形状不变（drop_last=True，填充），或使用torch.compile(dynamic=True)、mark_dynamic；"
+        "TORCH_LOGS=recompiles会指出失败的guard。"
+    ),
+    "recompilation.fix.mindspore": "保持形状不变，或用set_inputs声明动态形状；丢弃最后一个批次。",
+    # ---- 页面 ----
+    "page.title": "{path}：改进建议",
+    "page.nothing": "没有发现占step百分之一以上的问题。",
+    "page.note": "节省的时间是每个step最多可缩短的时间；同一原因的节省不能相加。",
+    "page.not_recorded": "未记录的内容，以及如何记录",
+    "page.high": "高",
+    "page.medium": "中",
+    "page.low": "低",
+    "page.info": "提示",
+    # ---- 依据的名称 ----
+    "evidence.recordings": "有此问题的记录",
+    "evidence.data_wait_per_step": "每个step等待数据的时间",
+    "evidence.wait_per_batch": "每个批次的平均等待",
+    "evidence.longest_data_wait": "最长的批次等待",
+    "evidence.host_queue_empty": "主机队列为空的比例",
+    "evidence.device_queue_empty": "数据队列为空的比例",
+    "evidence.input_queue_usage": "输入队列使用率",
+    "evidence.output_queue_usage": "输出队列使用率",
+    "evidence.work_per_batch": "每个批次的工作时间",
+    "evidence.workers": "worker数",
+    "evidence.processor_load": "CPU负载",
+    "evidence.processors": "CPU核数",
+    "evidence.waits_per_step": "每个step的等待次数",
+    "evidence.waited_per_step": "每个step主机等待的时间",
+    "evidence.idle_after_waits": "之后设备空闲的时间",
+    "evidence.gaps_per_step": "每个step以晚下发结束的空隙数",
+    "evidence.device_slices_per_step": "每个step的设备任务数",
+    "evidence.median_kernel": "kernel时长中位数",
+    "evidence.kernels_below_10us": "短于10 us的kernel比例",
+    "evidence.median_between_launches": "两次下发之间时间的中位数",
+    "evidence.pauses_per_step": "每个step的停顿次数",
+    "evidence.longest_pause": "最长的停顿",
+    "evidence.collectives_per_step": "每个step的通信次数",
+    "evidence.communication_per_step": "每个step的通信时间",
+    "evidence.overlapped_by_compute": "被计算掩盖的比例",
+    "evidence.longest_collective": "最长的通信",
+    "evidence.compiling_steps": "编译的step数",
+    "evidence.compile_per_step": "每个step的编译时间",
+    "evidence.compilations": "编译次数",
+}
+
+CHINESE: Mapping[str, str] = {
+    **_TEXTS,
+    **{
+        f"pipeline_operator.remedy.{framework}.{kind}": text
+        for framework, remedies in _REMEDIES.items()
+        for kind, text in remedies.items()
+    },
+}
+"""All texts by key."""

@@ -1,0 +1,48 @@
+"""Texts by key in the language asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from laptime.advice.texts.chinese import CHINESE
+from laptime.advice.texts.english import ENGLISH
+from laptime.errors import LaptimeError
+
+CATALOGUES: Mapping[str, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
+LANGUAGES = tuple(CATALOGUES)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text of the catalogue and what fills its placeholders: words, or texts themselves."""
+
+    key: str
+    values: Mapping[str, str | Text] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """One language."""
+
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        if self.language not in CATALOGUES:
+            raise LaptimeError(
+                f"no texts in {self.language}", where="language", remedy=f"choose one of {', '.join(LANGUAGES)}"
+            )
+
+    def say(self, text: Text) -> str:
+        """The text as people read it."""
+        filled = {name: each if isinstance(each, str) else self.say(each) for name, each in text.values.items()}
+        return CATALOGUES[self.language][text.key].format_map(filled)
+
+
+def variant(key: str, *kinds: str) -> str:
+    """The most special text there is: of `data_wait.fix` and kinds `pytorch`, `workers0` the one that names both."""
+    for count in range(len(kinds), 0, -1):
+        special = ".".join((key, *kinds[:count]))
+        if special in ENGLISH:
+            return special
+    return key

@@ -1,0 +1,67 @@
+"""Every text is there in both languages, with the same placeholders, and says what the docs list."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+
+import pytest
+
+from laptime.advice.texts.wording import CATALOGUES, LANGUAGES, Text, Wording, variant
+from laptime.errors import LaptimeError
+from tests.conftest import ROOT
+
+ENGLISH, CHINESE = CATALOGUES["en"], CATALOGUES["zh"]
+_CHINESE_CHARACTER = re.compile(r"[\u4e00-\u9fff]")
+
+
+def _placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def test_both_languages_have_the_same_texts() -> None:
+    assert sorted(ENGLISH) == sorted(CHINESE)
+
+
+@pytest.mark.parametrize("key", sorted(ENGLISH))
+def test_texts_have_the_same_placeholders_and_are_in_their_language(key: str) -> None:
+    assert _placeholders(ENGLISH[key]) == _placeholders(CHINESE[key])
+    assert _CHINESE_CHARACTER.search(CHINESE[key])
+    assert not _CHINESE_CHARACTER.search(ENGLISH[key])
+    assert ENGLISH[key].strip() == ENGLISH[key] != ""
+
+
+def test_variants_of_a_text_have_no_other_placeholders() -> None:
+    for key, text in ENGLISH.items():
+        root = re.sub(r"(\.(?:fix|remedy))\..*", r"\1", key)
+        if root != key:
+            assert _placeholders(text) <= _placeholders(ENGLISH[root]), key
+
+
+def test_every_rule_has_its_row_in_the_docs() -> None:
+    rules = {key.split(".")[0] for key in ENGLISH if key.endswith(".title") and not key.startswith("page.")}
+    page = (ROOT / "docs" / "advice.md").read_text(encoding="utf-8")
+    assert rules == set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+
+
+def test_every_rule_has_a_fix() -> None:
+    rules = {key.split(".")[0] for key in ENGLISH if key.endswith(".title") and not key.startswith("page.")}
+    assert not [rule for rule in sorted(rules) if f"{rule}.fix" not in ENGLISH]
+
+
+def test_the_most_special_variant_is_taken() -> None:
+    assert variant("data_wait.fix", "pytorch", "no_workers") == "data_wait.fix.pytorch.no_workers"
+    assert variant("data_wait.fix", "pytorch", "other") == "data_wait.fix.pytorch"
+    assert variant("data_wait.fix", "plain") == "data_wait.fix"
+
+
+def test_texts_are_filled_also_with_texts() -> None:
+    text = Text("pipeline_operator.fix", {"remedy": Text("pipeline_operator.remedy.mindspore.map")})
+    assert Wording("en").say(text).startswith("Speed it up: raise num_parallel_workers of map")
+    assert Wording("zh").say(text).startswith("加快该算子：增加map的num_parallel_workers")
+
+
+def test_other_languages_are_refused() -> None:
+    assert LANGUAGES == ("en", "zh")
+    with pytest.raises(LaptimeError, match="choose one of en, zh"):
+        Wording("fr")
