@@ -47,8 +47,8 @@ def test_sums_by_operator_largest_first(trace: Trace) -> None:
     assert memory_by_operator(trace, limit=1).rows == found.rows[:1]
 
 
-def test_the_parts_sum_to_the_device(tmp_path: Any) -> None:
-    (trace,) = open_run(SAMPLES / "pytorch" / "memory.pt.trace.json.gz", workspace=Workspace(tmp_path)).traces
+def test_the_parts_sum_to_the_device(workspace: Workspace) -> None:
+    (trace,) = open_run(SAMPLES / "pytorch" / "memory.pt.trace.json.gz", workspace=workspace).traces
     live = live_bytes_of(trace, None)
     found = memory_by_operator(trace)
     assert live is not None
@@ -66,18 +66,11 @@ def test_nothing_recorded_has_no_rows_and_an_unknown_device_is_told(open_events:
 
 def test_counters_of_use(trace: Trace) -> None:
     (counter,) = counter_curves(trace).counters
-    assert (counter["name"], counter["max_value"], counter["mean_value"]) == ("GPU 0 Utilization GPU 0 Utilization", 7, 5) or (
-        counter["name"],
-        counter["max_value"],
-        counter["mean_value"],
-    ) == ("GPU 0 Utilization", 7.5, 5.0)
+    assert (counter["samples"], counter["max_value"], counter["mean_value"]) == (2, 7.5, 5.0)
     assert (counter["times_ns"], counter["values"]) == ([3 * US, 5 * US], [7.5, 2.5])
     assert counter_curves(trace).processor is None
 
 
-def test_processor_and_resident_memory_of_a_recording(tmp_path: Any) -> None:
-    (trace,) = open_run(SAMPLES / "laptime", workspace=Workspace(tmp_path)).traces
-    assert [(counter["name"], counter["unit"]) for counter in counter_curves(trace).counters] == [
-        ("processor use", "percent"),
-        ("resident memory", "bytes"),
-    ]
+def test_resident_memory_of_a_recording_is_among_them(workspace: Workspace) -> None:
+    (trace,) = open_run(SAMPLES / "laptime", workspace=workspace).traces
+    assert [(row["name"], row["unit"]) for row in counter_curves(trace).counters] == [("resident memory", "bytes")]

@@ -19,7 +19,7 @@ from laptime.web.answers import Answers
 from laptime.web.catalogue import Catalogue, NotFound, NotImported
 from laptime.web.events import Hub
 from laptime.web.pages import STATIC, add_pages
-from laptime.web.resources import advise, memory, op, pipeline, report, runs, slices, step
+from laptime.web.resources import advise, counters, memory, memory_by_operator, op, pipeline, report, runs, slices, step
 from laptime.web.security import Guard, Security
 
 RESOURCES: tuple[APIRouter, ...] = (
@@ -30,6 +30,8 @@ RESOURCES: tuple[APIRouter, ...] = (
     pipeline.router,
     advise.router,
     memory.router,
+    memory_by_operator.router,
+    counters.router,
     slices.router,
 )
 """All of the API."""
