@@ -100,6 +100,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was read
+         * @description Events read, kept and dropped by reason, facts, warnings and tables of all recordings of a run.
+         */
+        get: operations["files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/import": {
         parameters: {
             query?: never;
@@ -140,6 +160,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/memory/allocations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Blocks of memory
+         * @description The table of memory blocks of a device; 100 rows, the largest first, unless asked otherwise.
+         */
+        get: operations["allocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/memory/curve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Memory over time
+         * @description Live bytes of a device over time, extremes kept, and the counters of memory.
+         */
+        get: operations["memory_curve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/memory/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What lives at an instant
+         * @description The blocks that live on a device at a time, and who made them.
+         */
+        get: operations["memory_live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/memory/operators": {
         parameters: {
             query?: never;
@@ -169,9 +249,29 @@ export interface paths {
         };
         /**
          * Time by operator
-         * @description Where time goes by operator; the JSON of `laptime op`, paged by offset.
+         * @description Where time goes by operator; the JSON of `laptime op`, paged by offset, all rows without a limit.
          */
         get: operations["op"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/op/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One operator
+         * @description Both sides, spread, steps, tensors, call stack and longest executions of a row of /op.
+         */
+        get: operations["op_details"];
         put?: never;
         post?: never;
         delete?: never;
@@ -192,6 +292,26 @@ export interface paths {
          * @description Whether training waits for data, and why; the JSON of `laptime pipeline`.
          */
         get: operations["pipeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/pipeline/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A queue over time
+         * @description Sizes of one queue, and how long training waited for data in each step, or for each batch.
+         */
+        get: operations["pipeline_samples"];
         put?: never;
         post?: never;
         delete?: never;
@@ -240,6 +360,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/sql": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the tables by SQL
+         * @description The first rows of one SELECT over the tables of all ranks, or of one; `laptime sql`.
+         */
+        post: operations["sql"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/step": {
         parameters: {
             query?: never;
@@ -252,6 +392,66 @@ export interface paths {
          * @description Interval, forward+backward and tail of each step; the JSON of `laptime step`.
          */
         get: operations["step"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The timeline
+         * @description Devices, streams, tasks, executions and their time, as MindInsight's overview sums a timeline up.
+         */
+        get: operations["timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/timeline/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The timeline as Chrome JSON
+         * @description What `laptime export -o timeline.json.gz` writes, of the whole recording or a part of it.
+         */
+        get: operations["timeline_download"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/utilisation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Utilisation and overlap
+         * @description Busy time of each device, stream and step; communication overlapped and exposed.
+         */
+        get: operations["utilisation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -275,6 +475,54 @@ export interface components {
             not_recorded: components["schemas"]["NotRecorded"][];
             /** Schema Version */
             schema_version: number;
+        };
+        /**
+         * Allocation
+         * @description A row of the table of blocks.
+         */
+        Allocation: {
+            /** Address */
+            address: number | null;
+            /** Dur Ns */
+            dur_ns: number | null;
+            /** End Ns */
+            end_ns: number | null;
+            /** Free Slice Id */
+            free_slice_id: number | null;
+            /** Layout */
+            layout: string | null;
+            /** Name */
+            name: string | null;
+            /** Op */
+            op: string | null;
+            /** Pool */
+            pool: string | null;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Slice Id */
+            slice_id: number | null;
+            /** Start Ns */
+            start_ns: number | null;
+            /** Stream */
+            stream: number | null;
+        };
+        /**
+         * Allocations
+         * @description Blocks of a device; `total_rows` counts those that match, before paging.
+         */
+        Allocations: {
+            /** Device */
+            device: string | null;
+            /** Rank */
+            rank: number | null;
+            /** Rows */
+            rows: components["schemas"]["Allocation"][];
+            /** Schema Version */
+            schema_version: number;
+            /** Source */
+            source: string;
+            /** Total Rows */
+            total_rows: number;
         };
         /**
          * AverageStep
@@ -309,6 +557,8 @@ export interface components {
             op: string | null;
             /** Size Bytes */
             size_bytes: number;
+            /** Slice Id */
+            slice_id: number | null;
             /** Start Ns */
             start_ns: number | null;
         };
@@ -383,40 +633,14 @@ export interface components {
             share: number;
         };
         /**
-         * Collective
-         * @description A collective of a step.
+         * Clock
+         * @description Time 0 of the tables: `origin_ns` in the file's own time, which counts from `base_unix_ns`.
          */
-        Collective: {
-            /** Dur Ns */
-            dur_ns: number;
-            /** Name */
-            name: string;
-            /** Start Ns */
-            start_ns: number;
-            /** Stream */
-            stream: string | number | null;
-        };
-        /**
-         * CounterCurve
-         * @description A counter; thinned where it has more samples than were asked for, without losing its extremes.
-         */
-        CounterCurve: {
-            /** Device */
-            device: string | null;
-            /** Max Value */
-            max_value: number;
-            /** Mean Value */
-            mean_value: number | null;
-            /** Name */
-            name: string;
-            /** Samples */
-            samples: number;
-            /** Times Ns */
-            times_ns: number[];
-            /** Unit */
-            unit: string | null;
-            /** Values */
-            values: (number)[];
+        Clock: {
+            /** Base Unix Ns */
+            base_unix_ns: number | null;
+            /** Origin Ns */
+            origin_ns: number | null;
         };
         /**
          * Counters
@@ -424,7 +648,7 @@ export interface components {
          */
         Counters: {
             /** Counters */
-            counters: components["schemas"]["CounterCurve"][];
+            counters: components["schemas"]["laptime__web__shapes__counters__CounterCurve"][];
             processor: components["schemas"]["Processor"] | null;
             /** Rank */
             rank: number | null;
@@ -510,18 +734,40 @@ export interface components {
             peak_bytes: number;
         };
         /**
-         * Events
-         * @description What was read of the source: kept and dropped, the latter by reason, sum to it.
+         * DeviceWithStreams
+         * @description The times of a device as the report has them, with its streams instead of their number.
          */
-        Events: {
-            /** Dropped */
-            dropped: {
-                [key: string]: number;
-            };
-            /** Kept */
-            kept: number;
-            /** Read */
-            read: number;
+        DeviceWithStreams: {
+            /** Busy Ns */
+            busy_ns: number | null;
+            /** Communication Exposed Ns */
+            communication_exposed_ns: number | null;
+            /** Communication Ns */
+            communication_ns: number | null;
+            /** Communication Overlapped Ns */
+            communication_overlapped_ns: number | null;
+            /** Compute Ns */
+            compute_ns: number | null;
+            /** Copy Exposed Ns */
+            copy_exposed_ns: number | null;
+            /** Copy Ns */
+            copy_ns: number | null;
+            /** Device */
+            device: number | null;
+            /** Idle Ns */
+            idle_ns: number | null;
+            /** Kernel Busy Share */
+            kernel_busy_share: number | null;
+            /** Linked Ops */
+            linked_ops: number;
+            /** Name */
+            name: string | null;
+            /** Ops */
+            ops: number;
+            /** Span Ns */
+            span_ns: number;
+            /** Streams */
+            streams: components["schemas"]["Stream"][];
         };
         /**
          * Evidence
@@ -536,6 +782,22 @@ export interface components {
             value: number | string | null;
         };
         /**
+         * Execution
+         * @description One execution, by its slice.
+         */
+        Execution: {
+            /** Dur Ns */
+            dur_ns: number;
+            /** Name */
+            name: string;
+            /** Slice Id */
+            slice_id: number;
+            /** Start Ns */
+            start_ns: number;
+            /** Step */
+            step: number | null;
+        };
+        /**
          * Fault
          * @description An error, worded for the user.
          */
@@ -546,6 +808,20 @@ export interface components {
             remedy: string | null;
             /** Where */
             where: string | null;
+        };
+        /**
+         * Files
+         * @description All recordings of a run, what is wrong with them and what they lack.
+         */
+        Files: {
+            /** Not Recorded */
+            not_recorded: components["schemas"]["NotRecorded"][];
+            /** Schema Version */
+            schema_version: number;
+            /** Sources */
+            sources: components["schemas"]["Source"][];
+            /** Warnings */
+            warnings: components["schemas"]["Warned"][];
         };
         /**
          * Finding
@@ -631,6 +907,16 @@ export interface components {
             sync: number;
         };
         /**
+         * Histogram
+         * @description Executions by time; bin i is [edges_ns[i], edges_ns[i + 1]), the last one with its end.
+         */
+        Histogram: {
+            /** Counts */
+            counts: number[];
+            /** Edges Ns */
+            edges_ns: number[];
+        };
+        /**
          * Host
          * @description Counts of the host.
          */
@@ -647,6 +933,131 @@ export interface components {
             syncs: number;
             /** Tracks */
             tracks: number;
+        };
+        /**
+         * CounterCurve
+         * @description A counter; thinned where it has more samples than were asked for, without losing its extremes.
+         */
+        laptime__web__shapes__counters__CounterCurve: {
+            /** Device */
+            device: string | null;
+            /** Max Value */
+            max_value: number;
+            /** Mean Value */
+            mean_value: number | null;
+            /** Name */
+            name: string;
+            /** Samples */
+            samples: number;
+            /** Times Ns */
+            times_ns: number[];
+            /** Unit */
+            unit: string | null;
+            /** Values */
+            values: (number)[];
+        };
+        /**
+         * Events
+         * @description Every element of the source's list: kept, or dropped for a reason.
+         */
+        laptime__web__shapes__files__Events: {
+            /** Dropped */
+            dropped: {
+                [key: string]: number;
+            };
+            /** Kept */
+            kept: number;
+            /** Read */
+            read: number;
+        };
+        /**
+         * CounterCurve
+         * @description A counter over time; `samples` counts them before thinning.
+         */
+        laptime__web__shapes__memory__CounterCurve: {
+            /** Device */
+            device: string | null;
+            /** Name */
+            name: string;
+            /** Samples */
+            samples: number;
+            /** Times Ns */
+            times_ns: number[];
+            /** Unit */
+            unit: string | null;
+            /** Values */
+            values: (number)[];
+        };
+        /**
+         * Tensor
+         * @description An input or output; `shape` is its sizes between commas, empty for a scalar.
+         */
+        laptime__web__shapes__operator_details__Tensor: {
+            /** Data Type */
+            data_type: string | null;
+            /** Format */
+            format: string | null;
+            /** Shape */
+            shape: string | null;
+        };
+        /**
+         * Events
+         * @description What was read of the source: kept and dropped, the latter by reason, sum to it.
+         */
+        laptime__web__shapes__report__Events: {
+            /** Dropped */
+            dropped: {
+                [key: string]: number;
+            };
+            /** Kept */
+            kept: number;
+            /** Read */
+            read: number;
+        };
+        /**
+         * Tensor
+         * @description An input or output.
+         */
+        laptime__web__shapes__slices__Tensor: {
+            /** Data Type */
+            data_type: string | null;
+            /** Format */
+            format: string | null;
+            /** Shape */
+            shape: string | null;
+        };
+        /**
+         * Collective
+         * @description A collective of a step.
+         */
+        laptime__web__shapes__step__Collective: {
+            /** Dur Ns */
+            dur_ns: number;
+            /** Name */
+            name: string;
+            /** Start Ns */
+            start_ns: number;
+            /** Stream */
+            stream: string | number | null;
+        };
+        /**
+         * Collective
+         * @description Collectives of one name; what those of the host hide behind is null.
+         */
+        laptime__web__shapes__utilisation__Collective: {
+            /** Count */
+            count: number;
+            /** Exposed Ns */
+            exposed_ns: number | null;
+            /** Name */
+            name: string;
+            /**
+             * On
+             * @enum {string}
+             */
+            on: "device" | "host";
+            /** Total Ns */
+            total_ns: number;
         };
         /**
          * Launches
@@ -709,6 +1120,28 @@ export interface components {
             via: number;
         };
         /**
+         * LiveBlocks
+         * @description What lives at an instant; `bytes` and `total_rows` count all of it, `owners` are the largest.
+         */
+        LiveBlocks: {
+            /** At Ns */
+            at_ns: number | null;
+            /** Bytes */
+            bytes: number | null;
+            /** Device */
+            device: string | null;
+            /** Owners */
+            owners: components["schemas"]["Block"][];
+            /** Rank */
+            rank: number | null;
+            /** Schema Version */
+            schema_version: number;
+            /** Source */
+            source: string;
+            /** Total Rows */
+            total_rows: number;
+        };
+        /**
          * Memory
          * @description The JSON of `laptime memory`.
          */
@@ -763,6 +1196,38 @@ export interface components {
             unit: string | null;
         };
         /**
+         * MemoryCurve
+         * @description Live bytes of a device as steps: `bytes[i]` from `times_ns[i]` on, the last until `end_ns`.
+         */
+        MemoryCurve: {
+            /** Bytes */
+            bytes: number[];
+            /** Capacity Bytes */
+            capacity_bytes: number | null;
+            /** Changes */
+            changes: number;
+            /** Counters */
+            counters: components["schemas"]["laptime__web__shapes__memory__CounterCurve"][];
+            /** Device */
+            device: string | null;
+            /** Devices */
+            devices: (string | null)[];
+            /** End Ns */
+            end_ns: number;
+            /** Peak At Ns */
+            peak_at_ns: number | null;
+            /** Peak Bytes */
+            peak_bytes: number | null;
+            /** Rank */
+            rank: number | null;
+            /** Schema Version */
+            schema_version: number;
+            /** Source */
+            source: string;
+            /** Times Ns */
+            times_ns: number[];
+        };
+        /**
          * NotRecorded
          * @description What the recording does not tell, and how to have it recorded.
          */
@@ -771,6 +1236,67 @@ export interface components {
             how_to_record: string;
             /** What */
             what: string;
+        };
+        /**
+         * OfStep
+         * @description Executions of one step, or of none (null).
+         */
+        OfStep: {
+            /** Count */
+            count: number;
+            /** Step */
+            step: number | null;
+            /** Total Ns */
+            total_ns: number;
+        };
+        /**
+         * OperatorDetails
+         * @description A row of the operator table; `inputs` and `outputs` are those of the first variant.
+         */
+        OperatorDetails: {
+            /** By */
+            by: string;
+            /** By Step */
+            by_step: components["schemas"]["OfStep"][];
+            /** Called From */
+            called_from: string | null;
+            device: components["schemas"]["OperatorTimes"] | null;
+            /** Device Kind */
+            device_kind: string | null;
+            histogram: components["schemas"]["Histogram"] | null;
+            host: components["schemas"]["OperatorTimes"] | null;
+            /** Info */
+            info: {
+                [key: string]: unknown;
+            } | null;
+            /** Inputs */
+            inputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            /** Longest */
+            longest: components["schemas"]["Execution"][];
+            /** Name */
+            name: string;
+            /**
+             * On
+             * @enum {string}
+             */
+            on: "host" | "device";
+            /** Op Type */
+            op_type: string | null;
+            /** Outputs */
+            outputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            range: components["schemas"]["OperatorRange"] | null;
+            /** Rank */
+            rank: number | null;
+            /** Schema Version */
+            schema_version: number;
+            /** Source */
+            source: string;
+            /** Stack */
+            stack: components["schemas"]["StackFrame"][];
+            /** Variants */
+            variants: components["schemas"]["Variant"][];
+            /** Variants Left Out */
+            variants_left_out: number;
         };
         /**
          * OperatorMemory
@@ -883,6 +1409,30 @@ export interface components {
             total_rows: number;
         };
         /**
+         * OperatorTimes
+         * @description A row of the operator table on one side.
+         */
+        OperatorTimes: {
+            /** Count */
+            count: number | null;
+            /** Max Ns */
+            max_ns: number | null;
+            /** Mean Ns */
+            mean_ns: number | null;
+            /** Min Ns */
+            min_ns: number | null;
+            /** P50 Ns */
+            p50_ns: number | null;
+            /** P90 Ns */
+            p90_ns: number | null;
+            /** Self Ns */
+            self_ns: number | null;
+            /** Share */
+            share: number | null;
+            /** Total Ns */
+            total_ns: number | null;
+        };
+        /**
          * OutputQueue
          * @description The queue behind an operator.
          */
@@ -970,6 +1520,42 @@ export interface components {
             user_percent: number | null;
         };
         /**
+         * Query
+         * @description One SELECT over the tables of a run.
+         */
+        Query: {
+            /**
+             * Limit
+             * @description Rows at most.
+             * @default 1000
+             */
+            limit: number;
+            /**
+             * Query
+             * @example SELECT kind, count(*) FROM slices GROUP BY 1
+             */
+            query: string;
+            /**
+             * Rank
+             * @description Only this rank; default: all.
+             */
+            rank?: number | null;
+        };
+        /**
+         * QueryResult
+         * @description Its first rows; `truncated` says that there are more.
+         */
+        QueryResult: {
+            /** Columns */
+            columns: string[];
+            /** Rows */
+            rows: unknown[][];
+            /** Schema Version */
+            schema_version: number;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
          * Queue
          * @description A queue between stages.
          */
@@ -1000,6 +1586,44 @@ export interface components {
             busy_share: number | null;
             gaps_per_step: components["schemas"]["GapsPerStep"];
             launches: components["schemas"]["Launches"] | null;
+        };
+        /**
+         * QueueSample
+         * @description A queue's size at a step (its batch) or at a time, whichever the source tells.
+         */
+        QueueSample: {
+            /** Size */
+            size: number;
+            /** Step */
+            step: number | null;
+            /** Ts Ns */
+            ts_ns: number | null;
+        };
+        /**
+         * QueueSamples
+         * @description One queue over time; `queues` names all of them, `sample_count` counts samples before thinning.
+         */
+        QueueSamples: {
+            /** Capacity */
+            capacity: number | null;
+            /** Queue */
+            queue: string | null;
+            /** Queues */
+            queues: string[];
+            /** Rank */
+            rank: number | null;
+            /** Sample Count */
+            sample_count: number;
+            /** Samples */
+            samples: components["schemas"]["QueueSample"][];
+            /** Schema Version */
+            schema_version: number;
+            /** Source */
+            source: string;
+            /** Stage */
+            stage: string | null;
+            /** Waits */
+            waits: components["schemas"]["Wait"][];
         };
         /**
          * Range
@@ -1054,7 +1678,7 @@ export interface components {
             device_total: components["schemas"]["Device"] | null;
             /** Devices */
             devices: components["schemas"]["Device"][];
-            events: components["schemas"]["Events"];
+            events: components["schemas"]["laptime__web__shapes__report__Events"];
             /** Format */
             format: string;
             /** Framework */
@@ -1230,14 +1854,14 @@ export interface components {
             /** Host Ns */
             host_ns: number | null;
             /** Inputs */
-            inputs: components["schemas"]["Tensor"][];
+            inputs: components["schemas"]["laptime__web__shapes__slices__Tensor"][];
             /** Kind */
             kind: string;
             /** Name */
             name: string;
             operator: components["schemas"]["OperatorOfSlice"] | null;
             /** Outputs */
-            outputs: components["schemas"]["Tensor"][];
+            outputs: components["schemas"]["laptime__web__shapes__slices__Tensor"][];
             /** Parents */
             parents: components["schemas"]["SliceReference"][];
             /** Phase */
@@ -1312,6 +1936,42 @@ export interface components {
             step: number | null;
             /** Track */
             track: string | null;
+        };
+        /**
+         * Source
+         * @description One recording; `facts` are what it tells of how it was made.
+         */
+        Source: {
+            clock: components["schemas"]["Clock"];
+            events: components["schemas"]["laptime__web__shapes__files__Events"];
+            /** Facts */
+            facts: {
+                [key: string]: unknown;
+            };
+            /** Format */
+            format: string | null;
+            /** Framework */
+            framework: string | null;
+            /** Rank */
+            rank: number | null;
+            /** Source */
+            source: string;
+            /** Tables */
+            tables: components["schemas"]["StoredTable"][];
+            /** Warnings */
+            warnings: components["schemas"]["Warned"][];
+        };
+        /**
+         * StackFrame
+         * @description A frame of a call stack.
+         */
+        StackFrame: {
+            /** File */
+            file: string | null;
+            /** Function */
+            function: string | null;
+            /** Line */
+            line: number | null;
         };
         /**
          * StageEvidence
@@ -1409,6 +2069,75 @@ export interface components {
             unit: "ns";
         };
         /**
+         * StepUse
+         * @description One step on one device, or on all devices together (`device` null); null where the record is not whole.
+         */
+        StepUse: {
+            /** Busy Ns */
+            busy_ns: number | null;
+            /** Busy Share */
+            busy_share: number | null;
+            /** Communication Ns */
+            communication_ns: number | null;
+            /** Device */
+            device: number | null;
+            /** Dur Ns */
+            dur_ns: number;
+            /** Exposed Ns */
+            exposed_ns: number | null;
+            /** Index */
+            index: number;
+            /** Overlapped Ns */
+            overlapped_ns: number | null;
+            /** Start Ns */
+            start_ns: number;
+            /** Step */
+            step: number;
+        };
+        /**
+         * StoredTable
+         * @description A table of a recording.
+         */
+        StoredTable: {
+            /** Columns */
+            columns: components["schemas"]["TableColumn"][];
+            /** Name */
+            name: string;
+            /** Rows */
+            rows: number;
+        };
+        /**
+         * Stream
+         * @description One stream; its share is of the span of its device.
+         */
+        Stream: {
+            /** Busy Ns */
+            busy_ns: number | null;
+            /** Busy Share */
+            busy_share: number | null;
+            kinds: components["schemas"]["StreamKinds"];
+            /** Name */
+            name: string | null;
+            /** Slices */
+            slices: number;
+            /** Stream */
+            stream: number | null;
+            /** Track Id */
+            track_id: number;
+        };
+        /**
+         * StreamKinds
+         * @description Busy time of a stream by kind; kernels without collectives, copies with memsets.
+         */
+        StreamKinds: {
+            /** Communication Ns */
+            communication_ns: number | null;
+            /** Copy Ns */
+            copy_ns: number | null;
+            /** Kernel Ns */
+            kernel_ns: number | null;
+        };
+        /**
          * Sync
          * @description Waits of the host for the device that have the same place.
          */
@@ -1425,16 +2154,45 @@ export interface components {
             total_ns: number;
         };
         /**
-         * Tensor
-         * @description An input or output.
+         * TableColumn
+         * @description A column as a query sees it.
          */
-        Tensor: {
-            /** Data Type */
-            data_type: string | null;
-            /** Format */
-            format: string | null;
-            /** Shape */
-            shape: string | null;
+        TableColumn: {
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+        };
+        /**
+         * TimelineSummary
+         * @description What a timeline holds; `on` says whether it is device work or, without any, operators of the host.
+         */
+        TimelineSummary: {
+            /** Devices */
+            devices: number;
+            /** Executions */
+            executions: number;
+            /**
+             * On
+             * @enum {string}
+             */
+            on: "device" | "host";
+            /** Rank */
+            rank: number | null;
+            /** Schema Version */
+            schema_version: number;
+            /** Slices */
+            slices: number;
+            /** Source */
+            source: string;
+            /** Span Ns */
+            span_ns: number;
+            /** Streams */
+            streams: number;
+            /** Tasks */
+            tasks: number;
+            /** Total Ns */
+            total_ns: number;
         };
         /**
          * TracedStep
@@ -1442,7 +2200,7 @@ export interface components {
          */
         TracedStep: {
             /** Communication */
-            communication: components["schemas"]["Collective"][];
+            communication: components["schemas"]["laptime__web__shapes__step__Collective"][];
             /** Complete */
             complete: boolean;
             /** First Of Window */
@@ -1470,6 +2228,68 @@ export interface components {
             total_ns: number | null;
             /** Window */
             window: number;
+        };
+        /**
+         * Utilisation
+         * @description `steps` holds each device of each step, `together` all devices of each step as one.
+         */
+        Utilisation: {
+            /** Collectives */
+            collectives: components["schemas"]["laptime__web__shapes__utilisation__Collective"][];
+            device_total: components["schemas"]["Device"] | null;
+            /** Devices */
+            devices: components["schemas"]["DeviceWithStreams"][];
+            range: components["schemas"]["OperatorRange"] | null;
+            /** Rank */
+            rank: number | null;
+            /** Schema Version */
+            schema_version: number;
+            /** Source */
+            source: string;
+            /** Steps */
+            steps: components["schemas"]["StepUse"][];
+            /** Together */
+            together: components["schemas"]["StepUse"][];
+        };
+        /**
+         * Variant
+         * @description Executions on tensors of the same formats, types and shapes.
+         */
+        Variant: {
+            /** Count */
+            count: number;
+            /** Inputs */
+            inputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            /** Outputs */
+            outputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            /** Total Ns */
+            total_ns: number;
+        };
+        /**
+         * Wait
+         * @description Waiting for data in a step, or for a batch; `push_ns` is sending it on, `total_ns` all of it.
+         */
+        Wait: {
+            /** Push Ns */
+            push_ns: number | null;
+            /** Step */
+            step: number;
+            /** Total Ns */
+            total_ns: number | null;
+            /** Wait Ns */
+            wait_ns: number;
+        };
+        /**
+         * Warned
+         * @description What is wrong with a recording, and what was done about it.
+         */
+        Warned: {
+            /** Code */
+            code: string;
+            /** Count */
+            count: number;
+            /** Message */
+            message: string;
         };
         /**
          * Warning
@@ -1778,6 +2598,74 @@ export interface operations {
             };
         };
     };
+    files: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Files"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
     import_run: {
         parameters: {
             query?: never;
@@ -1908,6 +2796,251 @@ export interface operations {
             };
         };
     };
+    allocations: {
+        parameters: {
+            query?: {
+                /** @description Default: numbers greatest first, texts A to Z. */
+                ascending?: boolean | null;
+                /** @description COL=N: it is N or more. */
+                at_least?: string[] | null;
+                /** @description COL=N: it is N or less. */
+                at_most?: string[] | null;
+                /** @description Device by its name; default: the one with the highest peak. */
+                device?: string | null;
+                /** @description COL=TEXT: the column contains it. */
+                filter?: string[] | null;
+                /** @description COL=A,B: it is one of these. */
+                in?: string[] | null;
+                /** @description Rows at most. */
+                limit?: number | null;
+                /** @description COL=A,B: it is none of these. */
+                not_in?: string[] | null;
+                /** @description Rows before the first. */
+                offset?: number;
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+                /** @description Words that name or type must hold. */
+                search?: string | null;
+                /** @description A column to sort by. */
+                sort?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocations"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    memory_curve: {
+        parameters: {
+            query?: {
+                /** @description Device by its name; default: the one with the highest peak. */
+                device?: string | null;
+                /** @description Points of each curve at most. */
+                points?: number;
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryCurve"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    memory_live: {
+        parameters: {
+            query?: {
+                /** @description Default: the time of the peak. */
+                at_ns?: number | null;
+                /** @description Device by its name; default: the one with the highest peak. */
+                device?: string | null;
+                /** @description Blocks at most, the largest first. */
+                limit?: number;
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveBlocks"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
     memory_by_operator: {
         parameters: {
             query?: {
@@ -1986,7 +3119,8 @@ export interface operations {
     op: {
         parameters: {
             query?: {
-                ascending?: boolean;
+                /** @description Default: numbers greatest first, texts A to Z. */
+                ascending?: boolean | null;
                 /** @description COL=N: it is N or more. */
                 at_least?: string[] | null;
                 /** @description COL=N: it is N or less. */
@@ -2000,7 +3134,7 @@ export interface operations {
                 from?: string | null;
                 /** @description COL=A,B: it is one of these. */
                 in?: string[] | null;
-                /** @description Rows; default: all. */
+                /** @description Rows at most. */
                 limit?: number | null;
                 /** @description COL=A,B: it is none of these. */
                 not_in?: string[] | null;
@@ -2009,10 +3143,10 @@ export interface operations {
                 on?: ("device" | "host") | null;
                 /** @description Rank to look at; default: the first. */
                 rank?: number | null;
-                /** @description Words that a row's names must contain. */
+                /** @description Words that name or type must hold. */
                 search?: string | null;
-                /** @description A column, or one of torch's or MegEngine's. */
-                sort?: string;
+                /** @description A column to sort by. */
+                sort?: string | null;
                 /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
                 steps?: string | null;
                 subgraph?: "all" | "Default" | "Gradients";
@@ -2086,6 +3220,92 @@ export interface operations {
             };
         };
     };
+    op_details: {
+        parameters: {
+            query: {
+                by?: "op-type" | "name" | "full-name" | "kernel" | "module" | "shape" | "source" | "track";
+                /** @description Processor, where rows share a name. */
+                device_kind?: string | null;
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
+                /** @description JSON of `info.input_shapes`, where rows share a name. */
+                input_shapes?: string | null;
+                /** @description Name of the row, as /op has it. */
+                name: string;
+                on?: ("device" | "host") | null;
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                subgraph?: "all" | "Default" | "Gradients";
+                /** @description Count up to this time. */
+                to?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorDetails"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
     pipeline: {
         parameters: {
             query?: {
@@ -2108,6 +3328,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Pipeline"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    pipeline_samples: {
+        parameters: {
+            query?: {
+                /** @description Default: the first between stages. */
+                queue?: string | null;
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueSamples"];
                 };
             };
             /** @description An option that cannot be as it was given, or that this run has no answer to. */
@@ -2309,6 +3602,87 @@ export interface operations {
             };
         };
     };
+    sql: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Query"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueryResult"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
     step: {
         parameters: {
             query?: {
@@ -2347,6 +3721,233 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StepTrace"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    timeline: {
+        parameters: {
+            query?: {
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineSummary"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    timeline_download: {
+        parameters: {
+            query?: {
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
+                /** @description Name of the file, without ending. */
+                name?: string;
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/gzip": string;
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    utilisation: {
+        parameters: {
+            query?: {
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Utilisation"];
                 };
             };
             /** @description An option that cannot be as it was given, or that this run has no answer to. */
