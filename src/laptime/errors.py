@@ -19,6 +19,10 @@ class LaptimeError(Exception):
         return (_rebuilt, (self.what, self.where, self.remedy))
 
 
+class NotThere(LaptimeError):
+    """What was asked for by its name or number is not in the recording."""
+
+
 class WorkspaceError(LaptimeError):
     """A failure of the workspace, whatever was to be read."""
 

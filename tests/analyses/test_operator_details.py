@@ -127,7 +127,7 @@ def test_the_call_stack(workspace: Workspace) -> None:
     assert sources
     for source in sources:
         found = operator_details(trace, OperatorKey(source), table)
-        assert found.source == source
+        assert found.called_from == source
         assert source in [f"{frame['file']}:{frame['line']}" for frame in found.stack]
 
 

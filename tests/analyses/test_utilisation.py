@@ -57,7 +57,10 @@ def test_devices_and_streams(trace: Trace) -> None:
     shown = [
         (
             each.times.device,
-            [(s.stream, s.slices, s.busy_ns, s.kernel_ns, s.communication_ns, s.copy_ns) for s in each.streams],
+            [
+                (s.stream, s.slices, s.busy_ns, s.kinds.kernel_ns, s.kinds.communication_ns, s.kinds.copy_ns)
+                for s in each.streams
+            ],
         )
         for each in found.devices
     ]

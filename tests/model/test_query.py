@@ -12,7 +12,7 @@ import pytest
 
 from laptime.errors import LaptimeError
 from laptime.importers.opening import open_run
-from laptime.model.query import _fence, first_rows, plain_rows, run_query
+from laptime.model.query import Limits, _fence, first_rows, plain_rows, run_query
 from laptime.model.schema import SCHEMAS
 from laptime.model.trace import Run
 from laptime.model.workspace import Workspace
@@ -264,9 +264,9 @@ def test_too_many_rows_are_an_error_not_a_cut(run):
 
 def test_the_first_rows_and_whether_they_are_all(run):
     for count, whole in ((9, True), (10, True), (11, False), (5000, False)):
-        table, is_whole = first_rows(run, f"FROM range({count})", row_limit=10)
+        table, is_whole = first_rows(run, f"FROM range({count})", limits=Limits(10))
         assert (table.num_rows, is_whole) == (min(count, 10), whole)
-    assert first_rows(run, "FROM range(3)", row_limit=0)[1] is False
+    assert first_rows(run, "FROM range(3)", limits=Limits(0))[1] is False
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 
 from laptime.analyses.memory_counters import memory_counters
 from laptime.analyses.memory_owners import Owners
-from laptime.errors import LaptimeError
+from laptime.errors import NotThere
 from laptime.model.arrays import Column, IntArray
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import NULL
@@ -96,7 +96,7 @@ def live_bytes_of(trace: Trace, device: str | None) -> LiveBytes | None:
         if each.device == device:
             return each
     known = ", ".join(str(each.device) for each in curves) or "none is named"
-    raise LaptimeError(f"no memory of device {device}", where=trace.source, remedy=f"devices here: {known}")
+    raise NotThere(f"no memory of device {device}", where=trace.source, remedy=f"devices here: {known}")
 
 
 def curve(size: IntArray, start: IntArray, end: IntArray) -> tuple[IntArray, Column]:

@@ -16,7 +16,7 @@ from laptime.analyses.operators import OperatorTable
 from laptime.analyses.parts import WHOLE, Part
 from laptime.analyses.selection import Row
 from laptime.analyses.tensors import Tensor
-from laptime.errors import LaptimeError
+from laptime.errors import LaptimeError, NotThere
 from laptime.model.trace import Trace
 
 VARIANTS = 20
@@ -51,7 +51,7 @@ class OperatorDetails:
     device: Row | None
     histogram: Histogram | None
     by_step: list[Row]
-    source: str | None
+    called_from: str | None
     stack: list[Row]
     longest: list[Row]
 
@@ -67,7 +67,7 @@ def operator_details(
     sides = {table.on: _statistics(row), ("host" if table.on == "device" else "device"): _statistics(other)}
     executions = _executions(trace, table, row, part)
     known = variants(trace, executions)
-    source, stack = called_from(trace, executions)
+    line, stack = called_from(trace, executions)
     return OperatorDetails(
         by=table.by,
         on=table.on,
@@ -83,7 +83,7 @@ def operator_details(
         device=sides["device"],
         histogram=histogram(executions.total),
         by_step=by_step(trace, executions),
-        source=source,
+        called_from=line,
         stack=stack,
         longest=longest(trace, executions),
     )
@@ -102,7 +102,7 @@ def _chosen(table: OperatorTable, key: OperatorKey, trace: Trace) -> Row:
     if not rows:
         known = ", ".join(str(row["name"]) for row in table.rows[:_NAMED]) or "none was recorded"
         more = ", ..." if len(table.rows) > _NAMED else ""
-        raise LaptimeError(
+        raise NotThere(
             f"no {table.by} named {key.name[:80]}", where=trace.source, remedy=f"names on the {table.on}: {known}{more}"
         )
     return max(rows, key=lambda row: (row["self_ns"] or 0) if isinstance(row["self_ns"], int) else 0)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from laptime.analyses.data_waits import is_watched, loader_waits, recorded_waits
 from laptime.analyses.thinning import thinned
-from laptime.errors import LaptimeError
+from laptime.errors import NotThere
 from laptime.model.trace import Trace
 
 Row = dict[str, object]
@@ -36,12 +36,12 @@ class QueueCurve:
 
 
 def queue_curve(trace: Trace, queue: str | None = None, *, points: int = 5000) -> QueueCurve:
-    """One queue, by default the first between stages. Raises LaptimeError for a queue that there is not."""
+    """One queue, by default the first between stages. Raises NotThere for a queue that there is not."""
     table = trace.table("queue_samples").arrow()
     stages = dict(zip(table["queue"].to_pylist(), table["stage"].to_pylist(), strict=True))
     if queue is not None and queue not in stages:
         known = ", ".join(stages) or "none was recorded"
-        raise LaptimeError(f"no queue {queue[:80]}", where=trace.source, remedy=f"queues here: {known}")
+        raise NotThere(f"no queue {queue[:80]}", where=trace.source, remedy=f"queues here: {known}")
     between_stages = sorted(stages, key=lambda name: stages[name] == _OF_OPERATORS)
     chosen = queue if queue is not None else next(iter(between_stages), None)
     own = table.filter(pc.equal(table["queue"], chosen)) if chosen is not None else table

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from laptime.errors import LaptimeError
 
 Row = dict[str, object]
-SEARCHED = ("name", "op_type", "op")
+SEARCHED = ("name", "op_type", "op", "track")
 """Columns in which a search looks, where a table has them."""
 _SEPARATORS = re.compile(r"[\W_]+")
 

@@ -6,7 +6,7 @@ Definitions: docs/definitions.md, "Utilisation and overlap".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -39,6 +39,13 @@ class StreamUse:
     slices: int
     busy_ns: int | None
     busy_share: float | None
+    kinds: StreamKinds
+
+
+@dataclass(frozen=True)
+class StreamKinds:
+    """Busy time of a stream by kind: kernels that are no collectives, collectives, copies and memsets."""
+
     kernel_ns: int | None
     communication_ns: int | None
     copy_ns: int | None
@@ -50,6 +57,10 @@ class DeviceUse:
 
     times: DeviceTimes
     streams: list[StreamUse]
+
+    def as_json(self) -> dict[str, object]:
+        """DEVICE with its streams instead of their number."""
+        return {**self.times.as_json(), "streams": [asdict(stream) for stream in self.streams]}
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,10 @@ class Utilisation:
     steps: list[StepUse]
     together: list[StepUse]
     collectives: list[Collective]
+
+    def as_json(self) -> dict[str, object]:
+        """The JSON, but for rank and source."""
+        return {**asdict(self), "devices": [device.as_json() for device in self.devices]}
 
 
 def utilisation(trace: Trace, part: Part = WHOLE) -> Utilisation:
@@ -128,9 +143,11 @@ def _stream(
         slices=len(rows),
         busy_ns=busy,
         busy_share=_share(busy, times.span_ns),
-        kernel_ns=work.compute.total_ns if known else None,
-        communication_ns=work.communication.total_ns if known else work.communication.total_ns or None,
-        copy_ns=work.copy.total_ns if known else None,
+        kinds=StreamKinds(
+            kernel_ns=work.compute.total_ns if known else None,
+            communication_ns=work.communication.total_ns if known else work.communication.total_ns or None,
+            copy_ns=work.copy.total_ns if known else None,
+        ),
     )
 
 

@@ -14,6 +14,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -49,19 +50,26 @@ _ROW_IDS = ("slices", "args")
 """Tables whose row number is the slice id."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a query may take; `bytes` are of its result."""
+
+    rows: int = ROW_LIMIT
+    seconds: float = TIME_LIMIT_S
+    bytes: int | None = None
+
+
 def run_query(
     run: Run, query: str, *, rank: int | None = None, row_limit: int = ROW_LIMIT, time_limit_s: float = TIME_LIMIT_S
 ) -> pa.Table:
     """Result of one SELECT over the tables of all ranks (or one) by the names of SCHEMAS, led by `rank_index`."""
-    table, is_whole = first_rows(run, query, rank=rank, row_limit=row_limit, time_limit_s=time_limit_s)
+    table, is_whole = first_rows(run, query, rank=rank, limits=Limits(row_limit, time_limit_s))
     if not is_whole:
         raise _too_large(f"more than {row_limit:,} rows")
     return table
 
 
-def first_rows(
-    run: Run, query: str, *, rank: int | None = None, row_limit: int = ROW_LIMIT, time_limit_s: float = TIME_LIMIT_S
-) -> tuple[pa.Table, bool]:
+def first_rows(run: Run, query: str, *, limits: Limits, rank: int | None = None) -> tuple[pa.Table, bool]:
     """The first rows of what `run_query` gives, and whether these are all."""
     import duckdb
 
@@ -72,8 +80,8 @@ def first_rows(
             _refuse_unsafe(connection, query)
             _add_views(connection, _named_tables(query), folders, first_index=first)
             connection.execute("SET lock_configuration = true")
-            with _time_limit(connection, time_limit_s):
-                return _fetched(connection.sql(query), row_limit=row_limit)
+            with _time_limit(connection, limits.seconds):
+                return _fetched(connection.sql(query), limits)
         except (duckdb.Error, pa.ArrowException, OSError, RecursionError) as error:
             raise _failure(error) from None
 
@@ -183,17 +191,18 @@ def _list_literal(texts: list[str]) -> str:
 # ---- the result ----
 
 
-def _fetched(relation: DuckDBPyRelation, *, row_limit: int) -> tuple[pa.Table, bool]:
+def _fetched(relation: DuckDBPyRelation, limits: Limits) -> tuple[pa.Table, bool]:
+    most_bytes = _RESULT_BYTES if limits.bytes is None else limits.bytes
     batches, rows, size = [], 0, 0
     with relation.to_arrow_reader(_BATCH_ROWS) as reader:
         for batch in reader:
             rows, size = rows + batch.num_rows, size + batch.nbytes
-            if size > _RESULT_BYTES:
-                raise _too_large(f"more than {_RESULT_BYTES >> 20:,} MiB")
+            if size > most_bytes:
+                raise _too_large(f"more than {most_bytes >> 20:,} MiB")
             batches.append(batch)
-            if rows > row_limit:
+            if rows > limits.rows:
                 break
-        return pa.Table.from_batches(batches, reader.schema).slice(0, row_limit), rows <= row_limit
+        return pa.Table.from_batches(batches, reader.schema).slice(0, limits.rows), rows <= limits.rows
 
 
 def plain_rows(table: pa.Table) -> list[list[object]]:

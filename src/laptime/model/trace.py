@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from laptime.errors import NotThere
 from laptime.model.arrays import Column, IntArray
 from laptime.model.schema import SCHEMAS
 from laptime.model.vocabulary import FLOW_KINDS, KINDS, NULL, PHASES, TRACK_KINDS
@@ -199,6 +200,4 @@ class Run:
             if rank is None or trace.rank == rank:
                 return trace
         known = sorted({trace.rank for trace in self.traces if trace.rank is not None})
-        from laptime.errors import LaptimeError
-
-        raise LaptimeError(f"no rank {rank}", where=self.path, remedy=f"ranks here: {known or 'none is named'}")
+        raise NotThere(f"no rank {rank}", where=self.path, remedy=f"ranks here: {known or 'none is named'}")

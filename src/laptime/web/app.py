@@ -13,13 +13,31 @@ from starlette.responses import JSONResponse
 
 from laptime._version import __version__
 from laptime.analyses.options import BadOption
-from laptime.errors import LaptimeError
+from laptime.errors import LaptimeError, NotThere
 from laptime.model.workspace import Workspace
 from laptime.web.answers import Answers
 from laptime.web.catalogue import Catalogue, NotFound, NotImported
 from laptime.web.events import Hub
 from laptime.web.pages import STATIC, add_pages
-from laptime.web.resources import advise, counters, memory, memory_by_operator, op, pipeline, report, runs, slices, step
+from laptime.web.resources import (
+    advise,
+    counters,
+    files,
+    memory,
+    memory_by_operator,
+    memory_over_time,
+    op,
+    operator_details,
+    pipeline,
+    queues,
+    report,
+    runs,
+    slices,
+    sql,
+    step,
+    timeline,
+    utilisation,
+)
 from laptime.web.security import Guard, Security
 
 RESOURCES: tuple[APIRouter, ...] = (
@@ -27,12 +45,19 @@ RESOURCES: tuple[APIRouter, ...] = (
     report.router,
     step.router,
     op.router,
+    operator_details.router,
     pipeline.router,
+    queues.router,
     advise.router,
     memory.router,
+    memory_over_time.router,
     memory_by_operator.router,
     counters.router,
+    utilisation.router,
+    timeline.router,
     slices.router,
+    files.router,
+    sql.router,
 )
 """All of the API."""
 
@@ -58,6 +83,7 @@ def build(catalogue: Catalogue, security: Security, *, static: Path = STATIC) ->
         lifespan=life,
     )
     app.state.catalogue, app.state.answers, app.state.hub = catalogue, Answers(catalogue), hub
+    app.state.limiters = {}
     for router in RESOURCES:
         app.include_router(router)
     add_pages(app, static)
@@ -81,7 +107,7 @@ def _fault(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return _answer(error.status_code, str(error.detail), request.url.path, None, dict(error.headers or {}))
     if isinstance(error, LaptimeError):
-        status = 404 if isinstance(error, NotFound) else 409 if isinstance(error, NotImported) else 400
+        status = 404 if isinstance(error, (NotFound, NotThere)) else 409 if isinstance(error, NotImported) else 400
         return _answer(status, error.what, error.where, error.remedy)
     option = error.option if isinstance(error, BadOption) else None
     return _answer(400, str(error), option, "see /openapi.json for what it takes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated, Literal, cast
 
 from fastapi import Depends, Path, Query, Request
 
@@ -31,3 +31,9 @@ FromTime = Annotated[
     str | None, Query(alias="from", max_length=40, description="Count from this time on: 12.5ms, 3s, 800us, 120ns.")
 ]
 ToTime = Annotated[str | None, Query(alias="to", max_length=40, description="Count up to this time.")]
+By = Literal["op-type", "name", "full-name", "kernel", "module", "shape", "source", "track"]
+On = Literal["device", "host"]
+Subgraph = Literal["all", "Default", "Gradients"]
+Device = Annotated[
+    str | None, Query(max_length=200, description="Device by its name; default: the one with the highest peak.")
+]

@@ -9,12 +9,11 @@ from fastapi import APIRouter, Query, Request, Response
 
 from laptime.analyses.memory_by_operator import memory_by_operator as by_operator_of
 from laptime.model.trace import Run
-from laptime.web.asking import AnswersOf, Rank, RunId
+from laptime.web.asking import AnswersOf, Device, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.memory_by_operator import MemoryByOperator
 
 router = APIRouter(prefix="/api/runs/{run}", tags=["analyses"])
-Device = Annotated[str | None, Query(max_length=200, description="Device; default: the one with the highest peak.")]
 
 
 @router.get(

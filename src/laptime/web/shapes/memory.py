@@ -14,6 +14,7 @@ class Block(TypedDict):
     size_bytes: int
     start_ns: int | None
     end_ns: int | None
+    slice_id: int | None
 
 
 class DeviceMemory(TypedDict):
@@ -49,3 +50,66 @@ class Memory(TypedDict):
     source: str
     devices: list[DeviceMemory]
     counters: list[MemoryCounter]
+
+
+class CounterCurve(TypedDict):
+    """A counter over time; `samples` counts them before thinning."""
+
+    name: str
+    device: str | None
+    unit: str | None
+    samples: int
+    times_ns: list[int]
+    values: list[int | float]
+
+
+class MemoryCurve(TypedDict):
+    """Live bytes of a device as steps: `bytes[i]` from `times_ns[i]` on, the last until `end_ns`."""
+
+    schema_version: int
+    rank: int | None
+    source: str
+    device: str | None
+    devices: list[str | None]
+    times_ns: list[int]
+    bytes: list[int]
+    changes: int
+    peak_bytes: int | None
+    peak_at_ns: int | None
+    end_ns: int
+    capacity_bytes: int | None
+    counters: list[CounterCurve]
+
+
+class LiveBlocks(TypedDict):
+    """What lives at an instant; `bytes` and `total_rows` count all of it, `owners` are the largest."""
+
+    schema_version: int
+    rank: int | None
+    source: str
+    device: str | None
+    at_ns: int | None
+    bytes: int | None
+    total_rows: int
+    owners: list[Block]
+
+
+class Allocation(Block):
+    """A row of the table of blocks."""
+
+    dur_ns: int | None
+    free_slice_id: int | None
+    address: int | None
+    stream: int | None
+    pool: str | None
+
+
+class Allocations(TypedDict):
+    """Blocks of a device; `total_rows` counts those that match, before paging."""
+
+    schema_version: int
+    rank: int | None
+    source: str
+    device: str | None
+    total_rows: int
+    rows: list[Allocation]

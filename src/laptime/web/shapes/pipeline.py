@@ -92,3 +92,35 @@ class Pipeline(TypedDict):
     operators: list[PipelineOperator]
     bottleneck: Bottleneck | None
     stage_verdict: StageVerdict | None
+
+
+class QueueSample(TypedDict):
+    """A queue's size at a step (its batch) or at a time, whichever the source tells."""
+
+    step: int | None
+    ts_ns: int | None
+    size: int
+
+
+class Wait(TypedDict):
+    """Waiting for data in a step, or for a batch; `push_ns` is sending it on, `total_ns` all of it."""
+
+    step: int
+    wait_ns: int
+    push_ns: int | None
+    total_ns: int | None
+
+
+class QueueSamples(TypedDict):
+    """One queue over time; `queues` names all of them, `sample_count` counts samples before thinning."""
+
+    schema_version: int
+    rank: int | None
+    source: str
+    queue: str | None
+    stage: str | None
+    capacity: int | None
+    queues: list[str]
+    sample_count: int
+    samples: list[QueueSample]
+    waits: list[Wait]

@@ -1,0 +1,40 @@
+"""Queues of the data pipeline over time, and waits for data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from laptime.analyses.queue_curve import queue_curve
+from laptime.model.trace import Run
+from laptime.web.asking import AnswersOf, Rank, RunId
+from laptime.web.shapes.faults import OF_RUN
+from laptime.web.shapes.pipeline import QueueSamples
+
+router = APIRouter(prefix="/api/runs/{run}", tags=["analyses"])
+
+
+@router.get(
+    "/pipeline/samples",
+    operation_id="pipeline_samples",
+    response_model=QueueSamples,
+    responses=OF_RUN,
+    summary="A queue over time",
+)
+def samples(
+    run: RunId,
+    answers: AnswersOf,
+    request: Request,
+    rank: Rank = None,
+    queue: Annotated[str | None, Query(max_length=200, description="Default: the first between stages.")] = None,
+) -> Response:
+    """Sizes of one queue, and how long training waited for data in each step, or for each batch."""
+
+    def compute(opened: Run) -> object:
+        trace = opened.trace_of(rank)
+        told = {"schema_version": 1, "rank": trace.rank, "source": trace.source}
+        return {**told, **asdict(queue_curve(trace, queue))}
+
+    return answers.json(request, run, compute)
