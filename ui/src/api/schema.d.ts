@@ -3044,7 +3044,7 @@ export interface operations {
     memory_by_operator: {
         parameters: {
             query?: {
-                /** @description Device; default: the one with the highest peak. */
+                /** @description Device by its name; default: the one with the highest peak. */
                 device?: string | null;
                 /** @description Most rows. */
                 limit?: number;

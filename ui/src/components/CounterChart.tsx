@@ -13,12 +13,14 @@ export interface CounterChartProps {
   /** Where the recording ends; the last value holds until then. */
   readonly end: number
   readonly height?: number
+  /** A legend names the counters; without it the heading does. */
+  readonly named?: boolean
 }
 
 /** Counters over time, each value holding until the next. */
-export function CounterChart({ label, counters, end, height = 220 }: CounterChartProps) {
+export function CounterChart({ label, counters, end, height = 220, named = true }: CounterChartProps) {
   const { memory: texts } = useTexts()
-  const option = useCallback((look: Look) => counterOption(counters, end, look), [counters, end])
+  const option = useCallback((look: Look) => counterOption(counters, end, look, named), [counters, end, named])
   const table = () => ({
     columns: ['', texts.time, texts.counterValue],
     rows: counters.flatMap((counter) => counter.times_ns.map((ns, at) => [counter.name, time(ns), counterText(counter.values[at], counter)])),
@@ -30,15 +32,15 @@ const DASHES: readonly (string | readonly number[])[] = ['solid', [6, 3], [2, 3]
 const LINE_OF_LEGEND = 20
 const PER_LINE = 4
 
-function counterOption(counters: readonly Counter[], end: number, look: Look): ChartOption {
+function counterOption(counters: readonly Counter[], end: number, look: Look, named: boolean): ChartOption {
   const [first] = counters
   const inBytes = first !== undefined && isBytes(first)
   const most = Math.max(...counters.flatMap((counter) => counter.values), 0)
-  const lines = Math.ceil(counters.length / PER_LINE)
+  const lines = named ? Math.ceil(counters.length / PER_LINE) : 0
   const label = { color: look.dimmed, formatter: inBytes ? byteTick : (value: number) => (first ? counterText(value, first) : String(value)) }
   return {
     grid: { left: 8, right: 24, top: 16 + lines * LINE_OF_LEGEND, bottom: 36, containLabel: true },
-    legend: legend(look, { icon: undefined, itemWidth: 18, right: 36 }),
+    legend: legend(look, { show: named, icon: undefined, itemWidth: 18, right: 36 }),
     tooltip: tooltip(look, { axisPointer: { type: 'line', lineStyle: { color: look.dimmed } }, formatter: (items: readonly Item[]) => told(items, counters) }),
     xAxis: valueAxis(look, 'time', {
       min: 0, max: end, splitLine: { show: false }, axisLine: { show: true, lineStyle: { color: look.line } },

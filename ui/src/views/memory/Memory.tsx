@@ -17,7 +17,6 @@ import { CurveCard } from './CurveCard'
 import { LiveCard } from './LiveCard'
 import styles from './Memory.module.css'
 import { MemoryHeadline } from './MemoryHeadline'
-import { otherCounters } from './totals'
 import { type MemoryChoice, useCurve, useInstant, useMemoryChoice } from './useMemory'
 
 /** What fills the memory, and when. */
@@ -58,7 +57,7 @@ function Shown({ curve, choice, steps, how }: ShownProps) {
     return (
       <Stack>
         <MemoryHeadline curve={curve} choice={choice} steps={steps} />
-        <CountersCard counters={curve.counters} end={curve.end_ns} />
+        <CountersCard curve={curve} />
         <Card title={texts.allocations}><EmptyState what={texts.noBlocks} why={texts.noBlocksWhy} code={how ?? RECORD} /></Card>
       </Stack>
     )
@@ -69,7 +68,7 @@ function Shown({ curve, choice, steps, how }: ShownProps) {
       <CurveCard key={`${choice.device} ${choice.rank} ${range}`} curve={curve} steps={steps} part={partOf(steps, range)} at={at ?? curve.peak_at_ns} onAt={setAt} />
       <LiveCard choice={choice} at={at} peak={curve.peak_at_ns} />
       <AllocationsCard choice={choice} />
-      <CountersCard counters={otherCounters(curve)} end={curve.end_ns} />
+      <CountersCard curve={curve} />
     </Stack>
   )
 }
