@@ -54,7 +54,9 @@ def test_the_parts_sum_to_the_device(workspace: Workspace) -> None:
     assert live is not None
     assert sum(row["count"] for row in found.rows) == len(live.rows)  # type: ignore[misc]
     assert sum(row["live_at_peak_bytes"] for row in found.rows) == live.peak[0]  # type: ignore[misc]
-    assert sum(row["total_bytes"] for row in found.rows) == int(trace.table("allocations")["size_bytes"][live.rows].sum())  # type: ignore[misc]
+    assert sum(row["total_bytes"] for row in found.rows) == int(
+        trace.table("allocations")["size_bytes"][live.rows].sum()
+    )  # type: ignore[misc]
 
 
 def test_nothing_recorded_has_no_rows_and_an_unknown_device_is_told(open_events: Any, trace: Trace) -> None:

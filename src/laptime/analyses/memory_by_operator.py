@@ -28,13 +28,18 @@ class MemoryByOperator:
 
 
 def memory_by_operator(trace: Trace, *, device: str | None = None, limit: int = 1000) -> MemoryByOperator:
-    """Sums of the blocks of a device, by default of the one with the highest peak, for each operator."""
+    """Sums of the blocks of a device, by default of the one with the highest peak, for each operator.
+
+    Blocks whose operator is not known are summed by their name.
+    """
     live = live_bytes_of(trace, device)
     if live is None:
         return MemoryByOperator(device, 0, [])
     table = trace.table("allocations")
     size = exact_sizes(table["size_bytes"][live.rows])
-    coded = pa.array(Owners(trace).ops(live.rows), pa.string()).dictionary_encode("encode")
+    called = table["name"][live.rows].tolist()
+    owners = [op if op is not None else name for op, name in zip(Owners(trace).ops(live.rows), called, strict=True)]
+    coded = pa.array(owners, pa.string()).dictionary_encode("encode")
     codes, names = coded.indices.to_numpy(), coded.dictionary.to_pylist()
     alive = np.isin(live.rows, live.alive_at(live.peak[1], table["start_ns"], table["end_ns"]))
     columns = {

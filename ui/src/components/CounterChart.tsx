@@ -4,7 +4,7 @@ import { byteTick, byteTicks, timeTick } from '../lib/ticks'
 import { time } from '../lib/units'
 import { useTexts } from '../state/language'
 import { Chart } from './chart/Chart'
-import { type ChartOption, legend, type Look, tooltip, valueAxis, zoom } from './chart/look'
+import { type ChartOption, legend, LINES, type Look, tooltip, valueAxis, zoom } from './chart/look'
 
 export interface CounterChartProps {
   readonly label: string
@@ -40,7 +40,7 @@ function counterOption(counters: readonly Counter[], end: number, look: Look, na
   const label = { color: look.dimmed, formatter: inBytes ? byteTick : (value: number) => (first ? counterText(value, first) : String(value)) }
   return {
     grid: { left: 8, right: 24, top: 16 + lines * LINE_OF_LEGEND, bottom: 36, containLabel: true },
-    legend: legend(look, { show: named, icon: undefined, itemWidth: 18, right: 36 }),
+    legend: legend(look, { show: named, ...LINES, right: 36 }),
     tooltip: tooltip(look, { axisPointer: { type: 'line', lineStyle: { color: look.dimmed } }, formatter: (items: readonly Item[]) => told(items, counters) }),
     xAxis: valueAxis(look, 'time', {
       min: 0, max: end, splitLine: { show: false }, axisLine: { show: true, lineStyle: { color: look.line } },

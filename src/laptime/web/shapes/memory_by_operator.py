@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class OperatorMemory(TypedDict):
-    """What an operator allocated; `op` is null for blocks whose operator is not known."""
+    """What an operator allocated; `op` is the name of the blocks where that is not known, null where nothing is."""
 
     op: str | None
     count: int

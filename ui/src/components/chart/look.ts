@@ -86,6 +86,9 @@ export function legend(look: Look, more: object = {}): object {
   return { textStyle: { color: look.text }, icon: 'roundRect', itemWidth: 12, itemHeight: 12, top: 0, left: 0, ...more }
 }
 
+/** Legends of lines show the line itself, dashes and all, without a symbol on it. */
+export const LINES = { icon: undefined, itemWidth: 22, itemStyle: { opacity: 0 } }
+
 /** A pattern of stripes for idle, so that it is told apart without colour. */
 export function hatch(colour: string, over: string): object {
   const tile = document.createElement('canvas')

@@ -18,6 +18,7 @@ export const memory: typeof english = {
   blocks: '记录到的内存块',
   peakMark: (size) => `峰值 ${size}`,
   capacityMark: (size) => `容量 ${size}`,
+  withTotals: '分配器的总量',
   toCapacity: '显示到容量',
   allocated: '分配器：已分配',
   reserved: '分配器：已预留',
@@ -45,6 +46,7 @@ export const memory: typeof english = {
   columns: {
     name: '分配位置',
     op: '算子',
+    owner: '分配者',
     size: '大小',
     share: '占比',
     start: '开始',

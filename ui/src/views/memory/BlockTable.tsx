@@ -10,11 +10,11 @@ import { useParams } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { useOpenSlice, useSliceAddress } from '../../state/slices'
 import type { Texts } from '../../texts/catalogues'
-import { lifeEnd } from './LiveCard'
+import { lifeEnd, ownerName } from './LiveCard'
 import { type MemoryChoice, memoryQuery } from './useMemory'
 
 const PAGE = 200
-const SORTED = ['op', 'name', 'size_bytes', 'start_ns', 'dur_ns', 'free_slice_id'] as const
+const SORTED = ['op', 'layout', 'size_bytes', 'start_ns', 'dur_ns', 'free_slice_id'] as const
 const FIRST: Sort = { id: 'size_bytes', desc: true }
 
 /** Every block; the server sorts, searches and pages, the address holds how. */
@@ -30,9 +30,10 @@ export function BlockTable({ choice }: { choice: MemoryChoice }) {
     ...(asked === '' ? {} : { search: asked }),
   }
   const found = api.useQuery('get', '/api/runs/{run}/memory/allocations', { params: { path: { run: choice.run }, query } }, { placeholderData: keepPreviousData })
+  const layouts = found.data?.rows.some(({ layout }) => layout !== null) ?? false
   const open = useOpenSlice()
   const address = useSliceAddress()
-  const columns = useMemo(() => blockColumns(texts, address), [texts, address])
+  const columns = useMemo(() => blockColumns(texts, address, layouts), [texts, address, layouts])
   return (
     <Loaded query={found} height={480}>
       {({ rows, total_rows: total }) => (
@@ -56,11 +57,11 @@ function sortOf(text: string | null): Sort {
   return known === undefined ? FIRST : { id: known, desc: way === 'desc' }
 }
 
-function blockColumns(texts: Texts['memory'], address: (slice: number) => string): Column<Allocation>[] {
+function blockColumns(texts: Texts['memory'], address: (slice: number) => string, layouts: boolean): Column<Allocation>[] {
   const named = texts.columns
   return [
-    { id: 'op', label: named.op, value: (row) => row.op },
-    { id: 'name', label: named.name, value: (row) => [row.name, row.layout].filter(Boolean).join(' ') || null },
+    { id: 'op', label: named.owner, value: (row) => ownerName(row) ?? texts.unknownOwner },
+    ...(layouts ? [{ id: 'layout', label: named.layout, value: (row: Allocation) => row.layout, width: 150 }] : []),
     { id: 'size_bytes', label: named.size, as: 'bytes', value: (row) => row.size_bytes, width: 104 },
     { id: 'start_ns', label: named.start, as: 'time', value: (row) => row.start_ns, cell: (row) => lifeEnd(row.start_ns, texts.before), width: 104 },
     { id: 'dur_ns', label: named.life, as: 'time', value: (row) => row.dur_ns, cell: (row) => (row.end_ns === null ? <em>{texts.stays}</em> : lifeEnd(row.dur_ns, '–')), width: 112 },

@@ -21,20 +21,22 @@ export interface CurveCardProps {
   readonly onAt: (at: number | null) => void
 }
 
-/** Below this share of the capacity its line would press the curve flat. */
-const NEAR_CAPACITY = 0.3
+/** Below this share of what is drawn beside it, the curve would be pressed flat. */
+const NEAR = 0.3
 
 /** Memory over time; a click or the arrow keys choose the instant that the rest of the page explains. */
 export function CurveCard({ curve, steps, part, at, onAt }: CurveCardProps) {
   const { memory: texts } = useTexts()
-  const near = curve.capacity_bytes !== null && (curve.peak_bytes ?? 0) > curve.capacity_bytes * NEAR_CAPACITY
-  const [toCapacity, setToCapacity] = useState(near)
+  const all = totalsOf(curve, texts)
+  const near = (size: number) => (curve.peak_bytes ?? 0) > size * NEAR
+  const [toCapacity, setToCapacity] = useState(near(curve.capacity_bytes ?? Infinity))
+  const [withTotals, setWithTotals] = useState(near(Math.max(...all.flatMap(({ counter }) => counter.values))))
   const [seen, setSeen] = useState<readonly [number, number] | null>(null)
-  const totals = totalsOf(curve, texts)
+  const totals = withTotals ? all : []
   // What is seen after zooming is taken along when something else changes; by itself it draws nothing anew.
   const option = useCallback(
     (look: Look) => curveOption({ curve, totals, steps, at, toCapacity, seen: seen ?? part }, look, texts),
-    [curve, steps, part, at, toCapacity, texts],
+    [curve, steps, part, at, toCapacity, withTotals, texts],
   )
   const go = (event: KeyboardEvent<HTMLElement>) => {
     const next = keyed(event, curve, at)
@@ -42,9 +44,14 @@ export function CurveCard({ curve, steps, part, at, onAt }: CurveCardProps) {
     event.preventDefault()
     onAt(next)
   }
-  const toggle = curve.capacity_bytes !== null && <Switch size="sm" label={texts.toCapacity} checked={toCapacity} onChange={(event) => setToCapacity(event.currentTarget.checked)} />
+  const switches = (
+    <>
+      {all.length > 0 && <Switch size="sm" label={texts.withTotals} checked={withTotals} onChange={(event) => setWithTotals(event.currentTarget.checked)} />}
+      {curve.capacity_bytes !== null && <Switch size="sm" label={texts.toCapacity} checked={toCapacity} onChange={(event) => setToCapacity(event.currentTarget.checked)} />}
+    </>
+  )
   return (
-    <Card title={texts.curve} hint={texts.curveHint} actions={toggle} evidence="memory_pressure">
+    <Card title={texts.curve} hint={`${texts.curveHint} ${texts.seen}`} actions={switches} evidence="memory_pressure">
       <div className={styles.curve} role="group" tabIndex={0} aria-label={texts.curve} aria-describedby="memory-keys" onKeyDown={go}>
         <Chart label={texts.curve} option={option} height={320} onPlace={(x) => onAt(Math.max(0, Math.min(curve.end_ns, x)))} onZoom={(first, last) => setSeen([first, last])}
           table={() => ({ columns: [texts.time, texts.bytes], rows: curve.times_ns.map((ns, place) => [time(ns), bytes(curve.bytes[place])]) })} />

@@ -32,7 +32,7 @@ export function LiveCard({ choice, at, peak }: { choice: MemoryChoice; at: numbe
 function Live({ live }: { live: LiveBlocks }) {
   const { memory: texts } = useTexts()
   const open = useOpenSlice()
-  const columns = useMemo(() => ownerColumns(texts, live.bytes), [texts, live.bytes])
+  const columns = useMemo(() => ownerColumns(texts, live.bytes, live.owners.some(({ layout }) => layout !== null)), [texts, live])
   const rows = useMemo(() => live.owners.map((owner, at) => ({ ...owner, at })), [live])
   const tree = useMemo(() => ownerTree(live.owners, live.bytes, { unknown: texts.unknownOwner, others: texts.others }), [live, texts])
   const option = useCallback((look: Look) => treemapOption(tree, look, texts.treemap), [tree, texts])
@@ -53,16 +53,21 @@ function Live({ live }: { live: LiveBlocks }) {
   )
 }
 
-function ownerColumns(texts: Texts['memory'], all: number | null): Column<Block>[] {
+function ownerColumns(texts: Texts['memory'], all: number | null, layouts: boolean): Column<Block>[] {
   const named = texts.columns
   return [
-    { id: 'op', label: named.op, value: (row) => row.op },
-    { id: 'name', label: named.name, value: (row) => [row.name, row.layout].filter(Boolean).join(' ') || null },
-    { id: 'size_bytes', label: named.size, as: 'bytes', value: (row) => row.size_bytes, width: 104 },
-    { id: 'share', label: named.share, as: 'share', bar: 'compute', value: (row) => (all ? row.size_bytes / all : null), width: 150 },
-    { id: 'start_ns', label: named.start, as: 'time', value: (row) => row.start_ns, cell: (row) => lifeEnd(row.start_ns, texts.before), width: 104 },
-    { id: 'end_ns', label: named.end, as: 'time', value: (row) => row.end_ns, cell: (row) => lifeEnd(row.end_ns, texts.stays), width: 104 },
+    { id: 'op', label: named.owner, value: (row) => ownerName(row) ?? texts.unknownOwner },
+    ...(layouts ? [{ id: 'layout', label: named.layout, value: (row: Block) => row.layout, width: 150 }] : []),
+    { id: 'size_bytes', label: named.size, as: 'bytes', value: (row) => row.size_bytes, width: 96 },
+    { id: 'share', label: named.share, as: 'share', bar: 'compute', value: (row) => (all ? row.size_bytes / all : null), width: 130 },
+    { id: 'start_ns', label: named.start, as: 'time', value: (row) => row.start_ns, cell: (row) => lifeEnd(row.start_ns, texts.before), width: 96 },
+    { id: 'end_ns', label: named.end, as: 'time', value: (row) => row.end_ns, cell: (row) => lifeEnd(row.end_ns, texts.stays), width: 96 },
   ]
+}
+
+/** The operator that made a block, and what the block is called where that says more. */
+export function ownerName({ op, name }: Pick<Block, 'op' | 'name'>): string | null {
+  return op === null || op === name ? name : name === null ? op : `${op} · ${name}`
 }
 
 /** An end of a block's life; words where it lies outside the recording. */

@@ -28,9 +28,7 @@ function OfBlocks({ curve, choice, steps, peakAt }: MemoryHeadlineProps & { peak
     largest === undefined ? null : texts.largest(largest.name, bytes(largest.value), share(live?.bytes ? largest.value / live.bytes : null)),
   ]
   return (
-    <Headline label={texts.question} words={texts.peak(curve.device ?? texts.noDevice, bytes(curve.peak_bytes), time(peakAt))} notes={notes}>
-      <span>{texts.seen}</span>
-    </Headline>
+    <Headline label={texts.question} words={texts.peak(curve.device ?? texts.noDevice, bytes(curve.peak_bytes), time(peakAt))} notes={notes} />
   )
 }
 

@@ -1,5 +1,5 @@
 /** The drawing of memory over time. */
-import { type ChartOption, legend, type Look, tooltip, valueAxis, zoom } from '../../components/chart/look'
+import { type ChartOption, legend, LINES, type Look, tooltip, valueAxis, zoom } from '../../components/chart/look'
 import type { CounterCurve, MemoryCurve } from '../../api/shapes'
 import { levelAt, type StepSpan } from '../../lib/memory'
 import { byteTick, byteTicks, timeTick } from '../../lib/ticks'
@@ -32,7 +32,7 @@ export function curveOption(view: CurveView, look: Look, texts: Texts['memory'])
   const range = seen ? { startValue: seen[0], endValue: seen[1] } : {}
   return {
     grid: { left: 8, right: 24, top: 40, bottom: 36, containLabel: true },
-    legend: legend(look, { data: [texts.blocks, ...totals.map(({ name }) => name)], icon: undefined, itemWidth: 18 }),
+    legend: legend(look, { show: totals.length > 0, data: [texts.blocks, ...totals.map(({ name }) => name)], ...LINES }),
     tooltip: tooltip(look, { axisPointer: { type: 'line', lineStyle: { color: look.dimmed } }, formatter: (items: TooltipItem[]) => told(items, view, texts) }),
     xAxis: timeAxis(look, curve.end_ns),
     yAxis: valueAxis(look, 'bytes', { ...ticks, axisLabel: { color: look.dimmed, formatter: byteTick } }),

@@ -30,17 +30,21 @@ export function treemapOption(tree: readonly TreeNode[], look: Look, title: stri
         nodeClick: false,
         breadcrumb: { show: false },
         visibleMin: 30,
-        childrenVisibleMin: 60,
+        childrenVisibleMin: 3000,
         label: { color: on, fontSize: 12, overflow: 'truncate', formatter: ({ name, value }: { name: string; value: number }) => `${name}\n${bytes(value)}` },
         upperLabel: { show: false },
-        itemStyle: { borderColor: look.card, borderWidth: 1, gapWidth: 1 },
-        levels: [
-          { itemStyle: { borderWidth: 0, gapWidth: 3 } },
-          { itemStyle: { borderWidth: 0, gapWidth: 1 }, colorSaturation: [0.45, 0.6] },
-        ],
-        color: [...look.series],
-        data: tree.slice(0, 200),
+        levels: [{ itemStyle: { borderWidth: 0, gapWidth: 3 } }, { upperLabel: { show: true, height: 20, color: on, formatter: ({ name, value }: { name: string; value: number }) => `${name}  ${bytes(value)}` }, itemStyle: { borderWidth: 1, gapWidth: 1 } }],
+        data: tree.slice(0, MOST).map((node, at) => painted(node, look.series[at % look.series.length]!)),
       },
     ],
   }
+}
+
+const MOST = 200
+
+/** An operator and its blocks in one colour; a block alone needs no frame. */
+function painted({ name, value, slice, children }: TreeNode, colour: string): object {
+  if (children && children.length > 1) return { name, value, itemStyle: { color: colour, borderColor: colour }, children: children.map((child) => ({ ...child, itemStyle: { color: colour }, label: { show: false } })) }
+  const only = children?.[0]?.slice ?? slice
+  return { name, value, itemStyle: { color: colour, borderColor: colour }, upperLabel: { show: false }, ...(only === undefined ? {} : { slice: only }) }
 }

@@ -19,14 +19,13 @@ export function StepsCards({ steps, how }: { steps: readonly StepUse[]; how: str
   const leftOut = steps.length - known.length
   return (
     <>
-      {known.length > 0 && <Busy steps={known} />}
+      {known.length > 0 && <Busy steps={known} leftOut={leftOut} />}
       <Communication steps={known} />
-      {leftOut > 0 && <p className={styles.note}>{texts.unknownSteps(leftOut)}</p>}
     </>
   )
 }
 
-function Busy({ steps }: { steps: readonly StepUse[] }) {
+function Busy({ steps, leftOut }: { steps: readonly StepUse[]; leftOut: number }) {
   const { utilisation: texts } = useTexts()
   const choose = useChosenStep(steps)
   const option = useCallback((look: Look) => busyOption(steps, look, texts), [steps, texts])
@@ -34,6 +33,7 @@ function Busy({ steps }: { steps: readonly StepUse[] }) {
     <Card title={texts.steps} hint={`${texts.stepsHint} ${steps.length > 1 ? texts.chooseStep : ''}`} evidence="launch_bound step_variation data_loading host_sync">
       <Chart label={texts.steps} option={option} height={220} onClick={choose}
         table={() => ({ columns: [texts.step, texts.busyShare], rows: steps.map((step) => [step.step, share(step.busy_share)]) })} />
+      {leftOut > 0 && <p className={styles.note}>{texts.unknownSteps(leftOut)}</p>}
     </Card>
   )
 }

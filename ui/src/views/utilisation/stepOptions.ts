@@ -1,5 +1,6 @@
 import type { StepUse } from '../../api/shapes'
 import { type ChartOption, hatch, legend, type Look, nameAxis, tooltip, valueAxis, zoom } from '../../components/chart/look'
+import { timeTick } from '../../lib/ticks'
 import { share, time } from '../../lib/units'
 import type { Texts } from '../../texts/catalogues'
 
@@ -38,9 +39,9 @@ export function communicationOption(steps: readonly StepUse[], look: Look, texts
         return `${texts.step} ${step.step}\n${texts.kinds.communication}: ${time(step.communication_ns)}\n${texts.overlapped}: ${time(step.overlapped_ns)}\n${texts.exposedPart}: ${time(step.exposed_ns)}${exposed}`
       },
     }),
-    yAxis: valueAxis(look, 'time', { min: 0 }),
+    yAxis: valueAxis(look, 'time', { min: 0, axisLabel: { color: look.dimmed, formatter: timeTick } }),
     series: [
-      { name: texts.overlapped, type: 'bar', stack: 'step', barMaxWidth: 48, color: look.kinds.compute, data: steps.map((step) => step.overlapped_ns), cursor: 'pointer' },
+      { name: texts.overlapped, type: 'bar', stack: 'step', barMaxWidth: 48, color: look.kinds.communication, itemStyle: { opacity: 0.4 }, data: steps.map((step) => step.overlapped_ns), cursor: 'pointer' },
       { name: texts.exposedPart, type: 'bar', stack: 'step', barMaxWidth: 48, itemStyle: hatch(look.kinds.communication, look.card), data: steps.map((step) => step.exposed_ns), cursor: 'pointer' },
     ],
     legend: legend(look),
