@@ -15,5 +15,5 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
-  test: { environment: 'jsdom', setupFiles: ['./src/testing/setup.ts'], css: false },
+  test: { environment: 'node', setupFiles: ['./src/testing/setup.ts'], css: false },
 })

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.advice.conftest import Advise
-from tests.analyses.events import US, Event, data, host, kernel, launch, op, step, sync
+from tests.analyses.events import US, Event, data, host, kernel, launch, op, scope, step, sync
 
 Json = dict[str, Any]
 
@@ -151,6 +151,104 @@ def test_collectives_on_a_stream_of_their_own(advise_events: Advise) -> None:
     (found,) = advise_events(*_reduced(20))
     assert (found["rule"], found["cause"]) == ("exposed_communication", "exposed_communication")
     assert (found["saving_ns_per_step"], found["saving_share"]) == (40 * US, 0.4)
+
+
+def _copying(name: str) -> list[Event]:
+    """Two steps of 100 us: 20 us copying, then 80 us compute."""
+    events = []
+    for number in (1, 2):
+        at = 100 * number
+        events += [
+            step(number, at, at + 100),
+            launch(2 * number, at),
+            launch(2 * number + 1, at + 2),
+            kernel(2 * number, at, at + 20, name=name, category="gpu_memcpy"),
+            kernel(2 * number + 1, at + 20, at + 100),
+        ]
+    return events
+
+
+def test_copies_that_nothing_hides(advise_events: Advise) -> None:
+    (found,) = advise_events(*_copying("Memcpy HtoD (Pageable -> Device)"))
+    assert (found["rule"], found["cause"], found["severity"]) == ("exposed_copies", "data_transfer", "high")
+    assert (found["saving_ns_per_step"], found["saving_share"]) == (20 * US, 0.2)
+    assert "pin_memory" in found["fix"]
+
+
+def test_copies_within_the_device_have_another_remedy(advise_events: Advise) -> None:
+    (found,) = advise_events(*_copying("Memcpy DtoD (Device -> Device)"))
+    assert ".clone()" in found["fix"]
+
+
+def _apart(gap: int, *, waiting: bool = False) -> list[Event]:
+    """Four steps of 100 us in which the device is busy, `gap` us from one to the next."""
+    events = []
+    for number in range(1, 5):
+        at = (100 + gap) * number
+        events += [step(number, at, at + 100), launch(number, at), kernel(number, at, at + 100)]
+        if waiting:
+            events.append(data(at + 100, at + 100 + gap))
+    return events
+
+
+def test_time_between_steps(advise_events: Advise) -> None:
+    found = _one(advise_events(*_apart(100)), "step_interval")
+    assert (found["cause"], found["severity"], found["budget_parts"]) == ("host_busy", "high", ["gap_before_ns"])
+    assert (found["saving_ns_per_step"], found["saving_share"]) == (100 * US, 0.5)
+    assert len(found["slices"]) == 3  # the kernels after the three gaps
+
+
+def test_time_between_steps_that_data_takes(advise_events: Advise) -> None:
+    found = _one(advise_events(*_apart(100, waiting=True)), "step_interval")
+    assert found["cause"] == "data_loading"
+    assert "waits for data" in found["title"]
+
+
+def test_steps_without_time_between_them(advise_events: Advise) -> None:
+    assert "step_interval" not in _rules(advise_events(*_apart(0)))
+
+
+def _with_tail(name: str, count: int) -> list[Event]:
+    """Two steps of 1000 us: 400 us forward and backward, then `count` kernels of an operator, each 5 us in 20."""
+    events: list[Event] = []
+    number = 0
+    for at in (1000, 2000):
+        number += 1
+        events += [
+            step(at // 1000, at, at + 1000),
+            op("aten::mm", at, at + 10),
+            launch(number, at + 1),
+            kernel(number, at + 2, at + 200),
+        ]
+        number += 1
+        backward = "autograd::engine::evaluate_function: MmBackward0"
+        events += [op(backward, at + 20, at + 30), launch(number, at + 21), kernel(number, at + 200, at + 400)]
+        for place in range(count):
+            number += 1
+            begin = at + 400 + 20 * place
+            events += [op(name, begin, begin + 15), launch(number, begin + 14), kernel(number, begin + 15, begin + 20)]
+    return events
+
+
+def test_operators_that_compute_nothing_after_the_step(advise_events: Advise) -> None:
+    """Twenty copies per step: 5 us each, and 15 us before each in which the device waits for its launch."""
+    found = _one(advise_events(*_with_tail("aten::copy_", 20)), "useless_operators")
+    assert (found["cause"], found["saving_ns_per_step"]) == ("useless_ops", 20 * 20 * US)
+    assert found["title"].startswith("20 operators per step that compute nothing (copy_)")
+
+
+def test_other_operators_are_of_use(advise_events: Advise) -> None:
+    assert "useless_operators" not in _rules(advise_events(*_with_tail("aten::norm", 20)))
+
+
+def test_a_few_of_them_are_no_chain(advise_events: Advise) -> None:
+    assert "useless_operators" not in _rules(advise_events(*_with_tail("aten::copy_", 9)))
+
+
+def test_a_range_named_optimizer_holds_useful_ones(advise_events: Advise) -> None:
+    events = _with_tail("aten::copy_", 20)
+    events += [scope("Optimizer.step#SGD.step", at + 400, at + 1000) for at in (1000, 2000)]
+    assert "useless_operators" not in _rules(advise_events(*events))
 
 
 def _compiling(*steps: int) -> list[Event]:

@@ -7,11 +7,15 @@ from string import Formatter
 
 import pytest
 
+from laptime.advice.texts.recorded import CHINESE_OF
 from laptime.advice.texts.wording import CATALOGUES, LANGUAGES, Text, Wording, variant
+from laptime.analyses.recorded import _BY_LAPTIME, _BY_OTHERS, _BY_TORCH_XLA, _HOW
 from laptime.errors import LaptimeError
 from tests.conftest import ROOT
 
 ENGLISH, CHINESE = CATALOGUES["en"], CATALOGUES["zh"]
+_IS_CODE = re.compile(r"(?:ProfileOptions: )?[\w.]+(?:\([\w=.', ]*\)| = \w+)")
+"""What needs no translation."""
 _CHINESE_CHARACTER = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -47,6 +51,21 @@ def test_every_rule_has_its_row_in_the_docs() -> None:
 def test_every_rule_has_a_fix() -> None:
     rules = {key.split(".")[0] for key in ENGLISH if key.endswith(".title") and not key.startswith("page.")}
     assert not [rule for rule in sorted(rules) if f"{rule}.fix" not in ENGLISH]
+
+
+def test_what_was_not_recorded_is_told_in_chinese() -> None:
+    told = [
+        text
+        for table in (*_HOW.values(), _BY_LAPTIME, _BY_TORCH_XLA, _BY_OTHERS)
+        for pair in table.items()
+        for text in pair
+    ]
+    words = [text for text in told if not _IS_CODE.fullmatch(text)]
+    assert len(words) > 20
+    assert not [text for text in words if text not in CHINESE_OF]
+    assert Wording("zh").recorded("memory") == "内存"
+    assert Wording("zh").recorded("what only a file says") == "what only a file says"
+    assert Wording("en").recorded("memory") == "memory"
 
 
 def test_the_most_special_variant_is_taken() -> None:

@@ -59,6 +59,25 @@ def test_of_two_near_calls_the_one_that_fits_is_taken(builder: TraceBuilder) -> 
     assert stacks(builder, (None, 1000, 1010, 1), (None, 1015, 1055, 2)) == ["file.py(1): f", "file.py(2): f"]
 
 
+def test_the_call_may_end_long_after_the_wait_that_lies_in_it(builder: TraceBuilder) -> None:
+    """Another process had the core; the call before is nearer on the whole."""
+    add(builder, "TensorWaitProp", "sync", (1004, 1900))
+    add(builder, "TensorWaitProp", "sync", (1965, 2002))
+    found = stacks(builder, (None, 1000, 1910, 1), (None, 1960, 13460, 2), (None, 13500, 13506, 3))
+    assert found == ["file.py(1): f", "file.py(2): f"]
+
+
+def test_scopes_tell_where_the_clocks_disagree(builder: TraceBuilder) -> None:
+    """The framework's is 3 ms ahead: operators and waits of a pass have the stacks of their own calls all the same."""
+    backward = PHASE_CODE["backward"]
+    add(builder, "backward", "scope", (4005, 4995), phase=backward)
+    add(builder, "Reduce", "launch", (4010, 4011), phase=backward)
+    add(builder, "TensorWaitProp", "sync", (5105, 5135))
+    add(builder, "TensorWaitProp", "sync", (8050, 8060))
+    calls = ("backward", 1000, 2000, 1), (None, 2100, 2140, 2), (None, 5045, 5065, 3), (None, 5100, 5140, 4)
+    assert stacks(builder, *calls) == [*["file.py(1): f"] * 2, "file.py(2): f", "file.py(3): f"]
+
+
 def test_a_scope_has_the_stack_of_its_own_call(builder: TraceBuilder) -> None:
     add(builder, "train", "scope", (1000, 9000))
     add(builder, "train", "scope", (2000, 3000))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from laptime.advice.missing import missing
 from laptime.advice.results import Results
 from laptime.advice.rules import findings
 from laptime.advice.stored import advice_in
@@ -21,7 +22,7 @@ REPORT_LANGUAGE = "en"
 def report(run: Run, part: Part = WHOLE) -> Json:
     """`laptime report` as JSON: the analyses' report with its findings, in English."""
     result = report_of(run, part)
-    return {**result, "findings": _findings(Results(run, result), REPORT_LANGUAGE)}
+    return {**result, **_advice(Results(run, result), REPORT_LANGUAGE)}
 
 
 def advise(
@@ -37,9 +38,12 @@ def advise(
     if known is not None and language == REPORT_LANGUAGE:
         return advice_in(known)
     told = known or report_of(run)
-    return advice_in({**told, "findings": _findings(Results(run, told), language)})
+    return advice_in({**told, **_advice(Results(run, told), language)})
 
 
-def _findings(results: Results, language: str) -> list[Json]:
+def _advice(results: Results, language: str) -> Json:
     wording = Wording(language)
-    return [finding.as_json(wording) for finding in findings(results)]
+    return {
+        "findings": [finding.as_json(wording) for finding in findings(results)],
+        "not_recorded": missing(results, wording),
+    }

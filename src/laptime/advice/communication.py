@@ -95,16 +95,17 @@ def _evidence(rank: RankResults, rows: IntArray) -> tuple[Value, ...]:
 
 def exposed_communication(results: Results) -> Iterator[Finding]:
     """Collectives that nothing hides; of ranks that are compared, what even the one that waits least loses."""
-    ranks = [rank for rank in results.ranks if rank.budget is not None]
-    if results.one_job and len(ranks) > 1:
-        least = min(ranks, key=lambda rank: rank.mean_part(*EXPOSED))
-        found = [least]
-    else:
-        found = ranks
-    return on_each_rank(results, lambda rank: _exposed(rank) if rank in found else iter(()))
+    known = [[rank for rank in peers if rank.budget is not None] for peers in results.peers]
+    least = [min(peers, key=lambda rank: rank.mean_part(*EXPOSED)) for peers in known if peers]
+    compared = any(len(peers) > 1 for peers in known)
+    return on_each_rank(
+        results,
+        lambda rank: _exposed(rank, compared=compared) if rank in least else iter(()),
+        counted=not compared,
+    )
 
 
-def _exposed(rank: RankResults) -> Iterator[Draft]:
+def _exposed(rank: RankResults, *, compared: bool) -> Iterator[Draft]:
     weight = weigh(rank.part(*EXPOSED), rank.totals, most_ns=rank.mean_part(*EXPOSED))
     if weight is None or not weight.counts:
         return
@@ -118,6 +119,7 @@ def _exposed(rank: RankResults) -> Iterator[Draft]:
         "exposed_communication",
         weight,
         EXPOSED,
+        title_kinds=("compared",) if compared else (),
         evidence=_evidence(rank, rows)
         if on_device
         else (Value("collectives_per_step", len(rows) / len(rank.steps), "count"),),

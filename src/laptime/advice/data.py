@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,12 +16,16 @@ from laptime.advice.weight import Weight, weigh
 from laptime.analyses.pipeline_remedies import remedy_of
 from laptime.model.arrays import IntArray
 from laptime.model.quantities import share_text
+from laptime.model.vocabulary import KIND_CODE
 
+COPIES = ("copy_exposed_ns",)
 DATA_WAIT = ("idle_data_wait_ns",)
 _BUSY_PROCESSORS = 80.0
 """Per cent of the processors' time from which loading data has none left."""
 _ALL_PARTS = 50.0
 """Per cent that the parts of the processors' time must add up to, to be believed."""
+_WITHIN = re.compile(r"DtoD|Device -> Device|Memset")
+"""Names of copies that stay on their device."""
 _NO_WORKERS = "_SingleProcessDataLoaderIter"
 
 
@@ -160,6 +166,42 @@ def _known_wait(rank: RankResults) -> tuple[Weight | None, tuple[str, ...]]:
     """What waiting for data costs; None where steps are not known, or where training does not wait for it."""
     weight, parts = waiting_for_data(rank)
     return (weight, parts) if weight is not None and weight.counts else (None, ())
+
+
+# ---- copies ----
+
+
+def exposed_copies(results: Results) -> Iterator[Finding]:
+    """Copies during which the device does nothing else."""
+    return on_each_rank(results, _exposed_copies)
+
+
+def _exposed_copies(rank: RankResults) -> Iterator[Draft]:
+    weight = weigh(rank.part(*COPIES), rank.totals, most_ns=rank.mean_part(*COPIES))
+    if weight is None or not weight.counts:
+        return
+    slices = rank.trace.slices
+    rows = rank.device_rows[rank.step_of(rank.device_rows) >= 0]
+    rows = rows[np.isin(slices["kind"][rows], [KIND_CODE["copy"], KIND_CODE["memset"]])]
+    copying = rank.work.copy.within(rank.spans.start, rank.spans.end)
+    by_name: Counter[str] = Counter()
+    for code in np.unique(slices["name"][rows]).tolist():
+        by_name[slices.texts("name")[code]] = int(slices["dur_ns"][rows[slices["name"][rows] == code]].sum())
+    yield Draft(
+        rank,
+        "exposed_copies",
+        "data_transfer",
+        weight,
+        COPIES,
+        values={"names": ", ".join(name for name, _ in by_name.most_common(2))},
+        evidence=(
+            Value("copies_per_step", len(rows) / len(rank.steps), "count"),
+            Value("copy_time_per_step", int(copying.sum()) // len(rank.steps), "ns"),
+        ),
+        rows=rank.longest(rows),
+        fix_kinds=("within",) if by_name and _WITHIN.search(by_name.most_common(1)[0][0]) else (),
+        at_most="info" if rank.runs_on_cpu else None,
+    )
 
 
 # ---- processors ----

@@ -46,15 +46,15 @@ DraftRule = Callable[[RankResults], Iterator[Draft]]
 Rule = Callable[[Results], Iterator[Finding]]
 
 
-def on_each_rank(results: Results, rule: DraftRule) -> Iterator[Finding]:
-    """Findings of a rule; what several recordings have is told once, of that which loses most by it."""
+def on_each_rank(results: Results, rule: DraftRule, *, counted: bool = True) -> Iterator[Finding]:
+    """Findings of a rule; what several recordings have is told once, of that which loses most, with their count."""
     by_subject: dict[str, list[Draft]] = {}
     for rank in results.ranks:
         for draft in rule(rank):
             by_subject.setdefault(draft.subject, []).append(draft)
     for drafts in by_subject.values():
         worst = max(drafts, key=lambda draft: draft.weight.saving_ns if draft.weight else -1)
-        if len(results.ranks) > 1:
+        if counted and len(results.ranks) > 1:
             count = Value("recordings", len({draft.rank.index for draft in drafts}), f"of {len(results.ranks)}")
             worst = replace(worst, evidence=(*worst.evidence, count))
         yield as_finding(worst)
@@ -66,7 +66,7 @@ def as_finding(draft: Draft) -> Finding:
     values = {**draft.values}
     if weight is not None:
         values |= {"share": share_text(weight.share, 1), "time": time_text(weight.saving_ns)}
-    rows = draft.rows.tolist()
+    rows = list(dict.fromkeys(draft.rows.tolist()))
     title = variant(f"{draft.rule}.title", *(draft.title_kinds if weight else ("unknown",)))
     return Finding(
         rule=draft.rule,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from laptime.advice.texts.wording import Text, Wording
@@ -37,6 +38,8 @@ class Value:
     name: str
     value: int | float | str | None
     unit: str
+    filled: Mapping[str, str] = field(default_factory=dict)
+    """What fills placeholders of the name."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,11 @@ class Finding:
             "saving_share": self.saving_share,
             "confidence": self.confidence,
             "evidence": [
-                {"name": wording.say(Text(f"evidence.{each.name}")), "value": each.value, "unit": each.unit}
+                {
+                    "name": wording.say(Text(f"evidence.{each.name}", each.filled)),
+                    "value": each.value,
+                    "unit": each.unit,
+                }
                 for each in self.evidence
             ],
             "slices": [asdict(each) for each in self.slices],

@@ -20,7 +20,7 @@ from laptime.model.vocabulary import KIND_CODE, NULL, TRACK_KINDS
 
 Json = dict[str, object]
 _THREAD = TRACK_KINDS.index("thread")
-_CPU = re.compile(r"cpu", re.IGNORECASE)
+_CPU = re.compile(r"cpu|multithread", re.IGNORECASE)
 
 
 class RankResults:
@@ -47,6 +47,18 @@ class RankResults:
         names = self.trace.meta.get("device_names")
         names = list(names.values()) if isinstance(names, dict) else []
         return bool(names) and all(_CPU.match(str(name)) for name in names)
+
+    @cached_property
+    def stage(self) -> int | None:
+        """Which stage of a pipeline the rank is, from 0; None where there are none, or the source does not tell."""
+        groups, told = self.trace.meta.get("parallel_groups"), self.trace.meta.get("cluster")
+        for group in groups.values() if isinstance(groups, dict) else ():
+            ranks = group.get("global_ranks") or []
+            if group.get("group_name") == "pp" and len(ranks) > 1 and self.rank in ranks:
+                return int(ranks.index(self.rank))
+        if isinstance(told, dict) and told.get("mode") == "pipeline" and told.get("ranks"):
+            return int(told["rank"]) * int(told["stages"]) // int(told["ranks"])
+        return None
 
     @cached_property
     def steps(self) -> list[Json]:
@@ -166,6 +178,14 @@ class Results:
 
     @cached_property
     def one_job(self) -> bool:
-        """Whether the recordings are different ranks of one job, so that they can be compared."""
+        """Whether the recordings are different ranks of one job."""
         ranks = [rank.rank for rank in self.ranks]
         return len(ranks) > 1 and None not in ranks and len(set(ranks)) == len(ranks)
+
+    @cached_property
+    def peers(self) -> list[list[RankResults]]:
+        """Recordings that do the same work and can be compared: ranks of one job, of the same pipeline stage."""
+        if not self.one_job:
+            return [[rank] for rank in self.ranks]
+        stages = sorted({rank.stage for rank in self.ranks}, key=lambda stage: -1 if stage is None else stage)
+        return [[rank for rank in self.ranks if rank.stage == stage] for stage in stages]

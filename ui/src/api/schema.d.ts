@@ -643,6 +643,39 @@ export interface components {
             origin_ns: number | null;
         };
         /**
+         * Collective
+         * @description A collective of a step.
+         */
+        Collective: {
+            /** Dur Ns */
+            dur_ns: number;
+            /** Name */
+            name: string;
+            /** Start Ns */
+            start_ns: number;
+            /** Stream */
+            stream: string | number | null;
+        };
+        /**
+         * CollectiveUse
+         * @description Collectives of one name; what those of the host hide behind is null.
+         */
+        CollectiveUse: {
+            /** Count */
+            count: number;
+            /** Exposed Ns */
+            exposed_ns: number | null;
+            /** Name */
+            name: string;
+            /**
+             * On
+             * @enum {string}
+             */
+            on: "device" | "host";
+            /** Total Ns */
+            total_ns: number;
+        };
+        /**
          * Counters
          * @description Counters of one recording that are not of device memory.
          */
@@ -770,6 +803,20 @@ export interface components {
             streams: components["schemas"]["Stream"][];
         };
         /**
+         * Events
+         * @description What was read of the source: kept and dropped, the latter by reason, sum to it.
+         */
+        Events: {
+            /** Dropped */
+            dropped: {
+                [key: string]: number;
+            };
+            /** Kept */
+            kept: number;
+            /** Read */
+            read: number;
+        };
+        /**
          * Evidence
          * @description A number behind a finding.
          */
@@ -821,7 +868,7 @@ export interface components {
             /** Sources */
             sources: components["schemas"]["Source"][];
             /** Warnings */
-            warnings: components["schemas"]["Warned"][];
+            warnings: components["schemas"]["Warning"][];
         };
         /**
          * Finding
@@ -957,20 +1004,6 @@ export interface components {
             values: (number)[];
         };
         /**
-         * Events
-         * @description Every element of the source's list: kept, or dropped for a reason.
-         */
-        laptime__web__shapes__files__Events: {
-            /** Dropped */
-            dropped: {
-                [key: string]: number;
-            };
-            /** Kept */
-            kept: number;
-            /** Read */
-            read: number;
-        };
-        /**
          * CounterCurve
          * @description A counter over time; `samples` counts them before thinning.
          */
@@ -987,77 +1020,6 @@ export interface components {
             unit: string | null;
             /** Values */
             values: (number)[];
-        };
-        /**
-         * Tensor
-         * @description An input or output; `shape` is its sizes between commas, empty for a scalar.
-         */
-        laptime__web__shapes__operator_details__Tensor: {
-            /** Data Type */
-            data_type: string | null;
-            /** Format */
-            format: string | null;
-            /** Shape */
-            shape: string | null;
-        };
-        /**
-         * Events
-         * @description What was read of the source: kept and dropped, the latter by reason, sum to it.
-         */
-        laptime__web__shapes__report__Events: {
-            /** Dropped */
-            dropped: {
-                [key: string]: number;
-            };
-            /** Kept */
-            kept: number;
-            /** Read */
-            read: number;
-        };
-        /**
-         * Tensor
-         * @description An input or output.
-         */
-        laptime__web__shapes__slices__Tensor: {
-            /** Data Type */
-            data_type: string | null;
-            /** Format */
-            format: string | null;
-            /** Shape */
-            shape: string | null;
-        };
-        /**
-         * Collective
-         * @description A collective of a step.
-         */
-        laptime__web__shapes__step__Collective: {
-            /** Dur Ns */
-            dur_ns: number;
-            /** Name */
-            name: string;
-            /** Start Ns */
-            start_ns: number;
-            /** Stream */
-            stream: string | number | null;
-        };
-        /**
-         * Collective
-         * @description Collectives of one name; what those of the host hide behind is null.
-         */
-        laptime__web__shapes__utilisation__Collective: {
-            /** Count */
-            count: number;
-            /** Exposed Ns */
-            exposed_ns: number | null;
-            /** Name */
-            name: string;
-            /**
-             * On
-             * @enum {string}
-             */
-            on: "device" | "host";
-            /** Total Ns */
-            total_ns: number;
         };
         /**
          * Launches
@@ -1270,7 +1232,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Inputs */
-            inputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            inputs: components["schemas"]["Tensor"][];
             /** Longest */
             longest: components["schemas"]["Execution"][];
             /** Name */
@@ -1283,7 +1245,7 @@ export interface components {
             /** Op Type */
             op_type: string | null;
             /** Outputs */
-            outputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            outputs: components["schemas"]["Tensor"][];
             range: components["schemas"]["OperatorRange"] | null;
             /** Rank */
             rank: number | null;
@@ -1292,7 +1254,7 @@ export interface components {
             /** Source */
             source: string;
             /** Stack */
-            stack: components["schemas"]["StackFrame"][];
+            stack: components["schemas"]["Frame"][];
             /** Variants */
             variants: components["schemas"]["Variant"][];
             /** Variants Left Out */
@@ -1300,7 +1262,7 @@ export interface components {
         };
         /**
          * OperatorMemory
-         * @description What an operator allocated; `op` is null for blocks whose operator is not known.
+         * @description What an operator allocated; `op` is the name of the blocks where that is not known, null where nothing is.
          */
         OperatorMemory: {
             /** Count */
@@ -1678,7 +1640,7 @@ export interface components {
             device_total: components["schemas"]["Device"] | null;
             /** Devices */
             devices: components["schemas"]["Device"][];
-            events: components["schemas"]["laptime__web__shapes__report__Events"];
+            events: components["schemas"]["Events"];
             /** Format */
             format: string;
             /** Framework */
@@ -1854,14 +1816,14 @@ export interface components {
             /** Host Ns */
             host_ns: number | null;
             /** Inputs */
-            inputs: components["schemas"]["laptime__web__shapes__slices__Tensor"][];
+            inputs: components["schemas"]["Tensor"][];
             /** Kind */
             kind: string;
             /** Name */
             name: string;
             operator: components["schemas"]["OperatorOfSlice"] | null;
             /** Outputs */
-            outputs: components["schemas"]["laptime__web__shapes__slices__Tensor"][];
+            outputs: components["schemas"]["Tensor"][];
             /** Parents */
             parents: components["schemas"]["SliceReference"][];
             /** Phase */
@@ -1943,7 +1905,7 @@ export interface components {
          */
         Source: {
             clock: components["schemas"]["Clock"];
-            events: components["schemas"]["laptime__web__shapes__files__Events"];
+            events: components["schemas"]["Events"];
             /** Facts */
             facts: {
                 [key: string]: unknown;
@@ -1959,19 +1921,7 @@ export interface components {
             /** Tables */
             tables: components["schemas"]["StoredTable"][];
             /** Warnings */
-            warnings: components["schemas"]["Warned"][];
-        };
-        /**
-         * StackFrame
-         * @description A frame of a call stack.
-         */
-        StackFrame: {
-            /** File */
-            file: string | null;
-            /** Function */
-            function: string | null;
-            /** Line */
-            line: number | null;
+            warnings: components["schemas"]["Warning"][];
         };
         /**
          * StageEvidence
@@ -2164,6 +2114,18 @@ export interface components {
             type: string;
         };
         /**
+         * Tensor
+         * @description An input or output.
+         */
+        Tensor: {
+            /** Data Type */
+            data_type: string | null;
+            /** Format */
+            format: string | null;
+            /** Shape */
+            shape: string | null;
+        };
+        /**
          * TimelineSummary
          * @description What a timeline holds; `on` says whether it is device work or, without any, operators of the host.
          */
@@ -2200,7 +2162,7 @@ export interface components {
          */
         TracedStep: {
             /** Communication */
-            communication: components["schemas"]["laptime__web__shapes__step__Collective"][];
+            communication: components["schemas"]["Collective"][];
             /** Complete */
             complete: boolean;
             /** First Of Window */
@@ -2235,7 +2197,7 @@ export interface components {
          */
         Utilisation: {
             /** Collectives */
-            collectives: components["schemas"]["laptime__web__shapes__utilisation__Collective"][];
+            collectives: components["schemas"]["CollectiveUse"][];
             device_total: components["schemas"]["Device"] | null;
             /** Devices */
             devices: components["schemas"]["DeviceWithStreams"][];
@@ -2259,9 +2221,9 @@ export interface components {
             /** Count */
             count: number;
             /** Inputs */
-            inputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            inputs: components["schemas"]["Tensor"][];
             /** Outputs */
-            outputs: components["schemas"]["laptime__web__shapes__operator_details__Tensor"][];
+            outputs: components["schemas"]["Tensor"][];
             /** Total Ns */
             total_ns: number;
         };
@@ -2278,18 +2240,6 @@ export interface components {
             total_ns: number | null;
             /** Wait Ns */
             wait_ns: number;
-        };
-        /**
-         * Warned
-         * @description What is wrong with a recording, and what was done about it.
-         */
-        Warned: {
-            /** Code */
-            code: string;
-            /** Count */
-            count: number;
-            /** Message */
-            message: string;
         };
         /**
          * Warning

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import * as units from './units'
-import { count, readable, significant, SPACE, UNKNOWN } from './units'
+import { readable, significant, SPACE, UNKNOWN } from './units'
 
 /** With plain spaces, as the expectations are written. */
 const plain = <Rest extends unknown[]>(read: (...rest: Rest) => string) => (...rest: Rest) => read(...rest).replaceAll(SPACE, ' ')
-const [time, bytes, share] = [plain(units.time), plain(units.bytes), plain(units.share)]
+const [time, bytes, share, count] = [plain(units.time), plain(units.bytes), plain(units.share), plain(units.count)]
 const [exact, exactly] = [plain(units.exact), plain(units.exactly)]
 
 test.each([

@@ -135,11 +135,11 @@ _TEXTS = {
     "exposed_communication.fix": "让通信与计算重叠，减少发送的字节，并检查哪个rank来得晚。",
     "exposed_communication.fix.pytorch": (
         "让梯度在反向计算时规约（DistributedDataParallel、bucket_cap_mb、FSDP预取），用no_sync()在多个批次上累积，"
-        "以bf16发送（bf16_compress_hook）；记录所有rank以查看哪个来得晚。"
+        "以bf16发送（bf16_compress_hook）。"
     ),
     "exposed_communication.fix.megengine": "用dist.make_allreduce_cb在反向计算时规约梯度，减少发送的字节，增大批次。",
     "exposed_communication.fix.mindspore": (
-        "调整AllReduce的融合（all_reduce_fusion_config），使用梯度累积或更好的切分；记录所有rank以查看哪个来得晚。"
+        "调整AllReduce的融合（all_reduce_fusion_config），使用梯度累积或更好的切分。"
     ),
     "exposed_communication.fix.jax": (
         "使用XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true，增大每个设备的批次，采用传输字节更少的切分。"
@@ -156,6 +156,79 @@ _TEXTS = {
         "TORCH_LOGS=recompiles会指出失败的guard。"
     ),
     "recompilation.fix.mindspore": "保持形状不变，或用set_inputs声明动态形状；丢弃最后一个批次。",
+    # ---- 算子、rank、间隙 ----
+    "exposed_copies.title": "未被掩盖的复制占每个step的{time}（{share}）：{names}",
+    "exposed_copies.fix": "减少复制，提前复制，使用锁页内存，并与计算并行。",
+    "exposed_copies.fix.pytorch": (
+        "在DataLoader中设置pin_memory=True，并在使用前用.to(device, non_blocking=True)复制；避免不必要的.to()、"
+        ".cpu()、.clone()和清零（zero_grad(set_to_none=True)）。"
+    ),
+    "exposed_copies.fix.jax": (
+        "提前将批次放到设备上（在预取迭代器中调用jax.device_put），捐出缓冲区（donate_argnums）以减少复制。"
+    ),
+    "step_interval.title": "设备在step之间空闲{time}（占两个step之间时间的{share}）：迭代间隙较长",
+    "step_interval.title.data": "设备在step之间空闲{time}（{share}），主要是训练在等待数据：迭代间隙较长",
+    "step_interval.fix": (
+        "查看step之间执行的内容（日志、评估、检查点、指标、数据加载）：降低频率或与训练并行；将其放入step标记内可看"
+        "到各部分。"
+    ),
+    "step_interval.fix.mindspore": (
+        "加快数据处理（laptime pipeline），使用dataset_sink_mode=True，并降低callback的频率。"
+    ),
+    "useless_operators.title": (
+        "每个step有{count}个不做计算的算子（{names}）在前向、反向和优化器之外执行：{time}（{share}）"
+    ),
+    "useless_operators.fix": "删除它们：没有代码需要其结果，或只需其中一个。",
+    "useless_operators.fix.pytorch": (
+        "删除step之后成串的.to()、.clone()、.contiguous()、.view()；在torch.no_grad()下每N个step计算一次要记录的内容。"
+    ),
+    "useless_operators.fix.megengine": (
+        "删除optimizer.step()之后成串的reshape、astype和复制；用with_backtrace=True记录可看到其代码行。"
+    ),
+    "ai_cpu_operators.title": "AI CPU算子占用时AI Core空闲：每个step有{time}（{share}），{names}",
+    "ai_cpu_operators.title.unknown": "有算子在AI CPU上执行：{names}",
+    "ai_cpu_operators.fix": (
+        "使用AI Core支持的数据类型（用int32、float16代替int64、float64）或其他算子，或事先在主机上完成。"
+    ),
+    "slow_operator.title.unknown": "{name}占设备时间的{part}",
+    "slow_operator.title": "{name}占设备时间的{part}",
+    "slow_operator.fix": "查看能否减小、减少或替换该算子：更低精度、其他数据排布、融合的或库中的kernel。",
+    "slow_operator.fix.megengine": (
+        "查看是否使用了朴素kernel（debug日志会给出算法），并让MegEngine实测选择kernel："
+        "megengine.functional.debug_param.set_execution_strategy('PROFILE')。"
+    ),
+    "not_tuned.title": "{names}的kernel由经验规则选择（没有开fast_run）",
+    "not_tuned.title.unknown": "{names}的kernel由经验规则选择（没有开fast_run）",
+    "not_tuned.fix": (
+        "让MegEngine实测并选择：训练前调用megengine.functional.debug_param.set_execution_strategy('PROFILE')。"
+    ),
+    "slow_rank.title": "rank {rank}最晚到达通信，其他rank每个step等待它{time}（{share}）",
+    "slow_rank.title.named": "其他rank每个step等待rank {rank} {time}（{share}），它{part}多用了{more}",
+    "slow_rank.fix": "让该rank与其他rank一样快：相同的工作量和数据量，相同速度的设备和主机，且没有其他任务。",
+    "stage_imbalance.title": (
+        "流水线stage {stage}每个step计算{longest}，其他stage为{others}：均衡后每个step可缩短{time}（{share}）"
+    ),
+    "stage_imbalance.fix": "将该stage的部分层移到其他stage；增加micro-batch数以减少stage之间的等待。",
+    "slow_link.title.unknown": "链路{link}（{type}）的带宽比同类平均低{below}",
+    "slow_link.title": "链路{link}（{type}）的带宽比同类平均低{below}",
+    "slow_link.fix": "检查该链路及其上的其他流量；将通信最多的rank放在快的链路上。",
+    "exposed_communication.title.compared": "在等待最少的rank上，未被计算掩盖的通信占每个step的{time}（{share}）",
+    "part.compute_ns": "在计算上",
+    "part.copy_exposed_ns": "在复制上",
+    "part.idle_data_wait_ns": "在等待数据上",
+    "part.idle_sync_ns": "在主机同步后的空闲上",
+    "part.idle_launch_ns": "在等待下发上",
+    "part.idle_other_ns": "在空闲或算子之外上",
+    "exposed_copies.fix.pytorch.within": (
+        "避免不需要的复制：.clone()、.contiguous()、大张量的torch.cat、清零（zero_grad(set_to_none=True)，"
+        "gradient_as_bucket_view=True）；其余让torch.compile融合。"
+    ),
+    "step_interval.title.told": "每个step之前的迭代间隙为{time}（占两个step之间时间的{share}）",
+    "missing.other_ranks": "其他rank",
+    "missing.other_ranks.how": "将所有rank记录到同一文件夹并打开该文件夹：其他rank所等待的可能就在其中",
+    "missing.data_queues": "数据队列",
+    "missing.data_queues.how": "使用laptime.Profiler，并写for batch in prof.watch(loader):",
+    "missing.data_queues.how.mindspore": "设置mindspore.Profiler(data_process=True)",
     # ---- 页面 ----
     "page.title": "{path}：改进建议",
     "page.nothing": "没有发现占step百分之一以上的问题。",
@@ -195,6 +268,25 @@ _TEXTS = {
     "evidence.compiling_steps": "编译的step数",
     "evidence.compile_per_step": "每个step的编译时间",
     "evidence.compilations": "编译次数",
+    "evidence.copies_per_step": "每个step的复制次数",
+    "evidence.copy_time_per_step": "每个step的复制时间",
+    "evidence.interval_per_step": "step之间的空闲",
+    "evidence.data_wait_between_steps": "其中等待数据",
+    "evidence.useless_per_step": "每个step的此类算子数",
+    "evidence.useless_device_time": "每个step其设备时间",
+    "evidence.ai_cpu_executions": "执行次数",
+    "evidence.ai_cpu_time": "其时间",
+    "evidence.executions": "执行次数",
+    "evidence.share_of_device": "占设备时间的比例",
+    "evidence.mean_execution": "平均执行时间",
+    "evidence.untuned_per_step": "每个step其时间",
+    "evidence.communication_of_late_rank": "晚到rank未被掩盖的通信",
+    "evidence.communication_of_others": "其他rank的平均",
+    "evidence.more_before": "它之前多用的时间",
+    "evidence.compute_of_stage": "stage {stage}的计算",
+    "evidence.between_stages": "stage之间的时间比例",
+    "evidence.link_speed": "该链路的带宽",
+    "evidence.mean_link_speed": "同类平均带宽",
 }
 
 CHINESE: Mapping[str, str] = {

@@ -147,15 +147,13 @@ _TEXTS = {
     ),
     "exposed_communication.fix.pytorch": (
         "Let gradients be reduced during backward (DistributedDataParallel, bucket_cap_mb, FSDP prefetching), "
-        "accumulate over batches with no_sync(), send bf16 (bf16_compress_hook); record all ranks to see which "
-        "comes late."
+        "accumulate over batches with no_sync(), send bf16 (bf16_compress_hook)."
     ),
     "exposed_communication.fix.megengine": (
         "Reduce gradients during the backward pass with dist.make_allreduce_cb, send fewer bytes, use larger batches."
     ),
     "exposed_communication.fix.mindspore": (
-        "Tune the fusion of AllReduce (all_reduce_fusion_config), use gradient accumulation or a better sharding; "
-        "record all ranks to see which comes late."
+        "Tune the fusion of AllReduce (all_reduce_fusion_config), use gradient accumulation or a better sharding."
     ),
     "exposed_communication.fix.jax": (
         "Use XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true, larger batches per device, a sharding that "
@@ -177,6 +175,102 @@ _TEXTS = {
     "recompilation.fix.mindspore": (
         "Keep shapes the same, or declare them dynamic with set_inputs; drop the last batch."
     ),
+    # ---- operators, ranks, intervals ----
+    "exposed_copies.title": "Copies that nothing hides take {time} of each step ({share}): {names}",
+    "exposed_copies.fix": "Copy less and ahead of time, from pinned memory, beside computation.",
+    "exposed_copies.fix.pytorch": (
+        "Set pin_memory=True in the DataLoader and copy with .to(device, non_blocking=True) ahead of use; avoid "
+        "needless .to(), .cpu(), .clone() and zeroing (zero_grad(set_to_none=True))."
+    ),
+    "exposed_copies.fix.jax": (
+        "Put batches on the device ahead (jax.device_put in a prefetching iterator), donate buffers "
+        "(donate_argnums) so that fewer are copied."
+    ),
+    "step_interval.title": "The device idles {time} between steps ({share} of the time from one step to the next)",
+    "step_interval.title.data": "The device idles {time} between steps ({share}), mostly while training waits for data",
+    "step_interval.fix": (
+        "Look at what runs between the steps (logging, evaluation, checkpoints, metrics, loading data): do it less "
+        "often, or beside training; put it into the step's marker to see its parts."
+    ),
+    "step_interval.fix.mindspore": (
+        "Speed up the data pipeline (laptime pipeline), use dataset_sink_mode=True, and call callbacks less often."
+    ),
+    "useless_operators.title": (
+        "{count} operators per step that compute nothing ({names}) run outside forward, backward and optimizer: "
+        "{time} ({share})"
+    ),
+    "useless_operators.fix": "Remove them: nothing needs their results, or one of them would do.",
+    "useless_operators.fix.pytorch": (
+        "Remove chains of .to(), .clone(), .contiguous(), .view() after the step; compute what is logged under "
+        "torch.no_grad() and every N steps."
+    ),
+    "useless_operators.fix.megengine": (
+        "Remove chains of reshape, astype and copies after optimizer.step(); record with with_backtrace=True to "
+        "see their lines."
+    ),
+    "ai_cpu_operators.title": "Operators on the AI CPU hold the AI Cores up: {time} of each step ({share}), {names}",
+    "ai_cpu_operators.title.unknown": "Operators run on the AI CPU: {names}",
+    "ai_cpu_operators.fix": (
+        "Use types that the AI Cores support (int32, float16 in place of int64, float64), other operators, or do "
+        "it on the host before."
+    ),
+    "slow_operator.title.unknown": "{name} takes {part} of the device's time",
+    "slow_operator.title": "{name} takes {part} of the device's time",
+    "slow_operator.fix": (
+        "See whether it can be smaller, rarer or another operator: lower precision, other layout, fused or library "
+        "kernels."
+    ),
+    "slow_operator.fix.megengine": (
+        "See whether it runs a naive kernel (log level debug names the algorithm), and let MegEngine measure "
+        "kernels: megengine.functional.debug_param.set_execution_strategy('PROFILE')."
+    ),
+    "not_tuned.title": "Kernels of {names} were chosen by rules of thumb (fast_run is off)",
+    "not_tuned.title.unknown": "Kernels of {names} were chosen by rules of thumb (fast_run is off)",
+    "not_tuned.fix": (
+        "Let MegEngine measure and choose: megengine.functional.debug_param.set_execution_strategy('PROFILE') "
+        "before training."
+    ),
+    "slow_rank.title": "Rank {rank} comes last to collectives, the others wait for it {time} of each step ({share})",
+    "slow_rank.title.named": (
+        "The others wait {time} of each step ({share}) for rank {rank}, which spends {more} more {part}"
+    ),
+    "slow_rank.fix": (
+        "Make that rank as fast as the others: the same amount of work and data, a device and host of the same "
+        "speed, nothing else running there."
+    ),
+    "stage_imbalance.title": (
+        "Pipeline stage {stage} computes {longest} of each step, the others {others}: evened out, a step would be "
+        "{time} shorter ({share})"
+    ),
+    "stage_imbalance.fix": (
+        "Move layers from that stage to the others; use more micro-batches, so that stages wait less for each other."
+    ),
+    "slow_link.title.unknown": "Link {link} ({type}) carries {below} less than the mean of its type",
+    "slow_link.title": "Link {link} ({type}) carries {below} less than the mean of its type",
+    "slow_link.fix": "Check that link and what else uses it; place ranks that talk most on fast links.",
+    "exposed_communication.title.compared": (
+        "Communication that nothing hides takes {time} of each step ({share}) on the rank that waits least"
+    ),
+    "part.compute_ns": "computing",
+    "part.copy_exposed_ns": "copying",
+    "part.idle_data_wait_ns": "waiting for data",
+    "part.idle_sync_ns": "idle after host syncs",
+    "part.idle_launch_ns": "waiting for launches",
+    "part.idle_other_ns": "idle or outside operators",
+    "exposed_copies.fix.pytorch.within": (
+        "Avoid copies that nothing needs: .clone(), .contiguous(), torch.cat of large tensors, zeroing "
+        "(zero_grad(set_to_none=True), gradient_as_bucket_view=True); let torch.compile fuse what is left."
+    ),
+    "step_interval.title.told": (
+        "The interval before each step takes {time} ({share} of the time from one step to the next)"
+    ),
+    "missing.other_ranks": "the other ranks",
+    "missing.other_ranks.how": (
+        "record all ranks into one folder, then open the folder: the one that others wait for may be among them"
+    ),
+    "missing.data_queues": "data queues",
+    "missing.data_queues.how": "laptime.Profiler, and for batch in prof.watch(loader):",
+    "missing.data_queues.how.mindspore": "mindspore.Profiler(data_process=True)",
     # ---- pages ----
     "page.title": "What to change in {path}",
     "page.nothing": "Nothing found that costs a step one per cent or more.",
@@ -216,6 +310,25 @@ _TEXTS = {
     "evidence.compiling_steps": "steps that compile",
     "evidence.compile_per_step": "compiling per step",
     "evidence.compilations": "compilations",
+    "evidence.copies_per_step": "copies per step",
+    "evidence.copy_time_per_step": "copying per step",
+    "evidence.interval_per_step": "idle between steps",
+    "evidence.data_wait_between_steps": "of that waiting for data",
+    "evidence.useless_per_step": "such operators per step",
+    "evidence.useless_device_time": "their device time per step",
+    "evidence.ai_cpu_executions": "executions",
+    "evidence.ai_cpu_time": "their time",
+    "evidence.executions": "executions",
+    "evidence.share_of_device": "share of the device's time",
+    "evidence.mean_execution": "mean execution",
+    "evidence.untuned_per_step": "their time per step",
+    "evidence.communication_of_late_rank": "exposed communication of the late rank",
+    "evidence.communication_of_others": "of the others, mean",
+    "evidence.more_before": "what it spends more before",
+    "evidence.compute_of_stage": "computation of stage {stage}",
+    "evidence.between_stages": "time between stages",
+    "evidence.link_speed": "speed of the link",
+    "evidence.mean_link_speed": "mean of its type",
 }
 
 ENGLISH: Mapping[str, str] = {

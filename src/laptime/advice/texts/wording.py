@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 from laptime.advice.texts.chinese import CHINESE
 from laptime.advice.texts.english import ENGLISH
+from laptime.advice.texts.recorded import CHINESE_OF
 from laptime.errors import LaptimeError
 
 CATALOGUES: Mapping[str, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
 LANGUAGES = tuple(CATALOGUES)
+_RECORDED = {**CHINESE_OF, **{ENGLISH[key]: CHINESE[key] for key in ENGLISH if key.startswith("missing.")}}
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Wording:
         """The text as people read it."""
         filled = {name: each if isinstance(each, str) else self.say(each) for name, each in text.values.items()}
         return CATALOGUES[self.language][text.key].format_map(filled)
+
+    def recorded(self, english: str) -> str:
+        """A text of the report on what was not recorded; as it is where it has no other language."""
+        return _RECORDED.get(english, english) if self.language == "zh" else english
 
 
 def variant(key: str, *kinds: str) -> str:

@@ -5,22 +5,7 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from laptime.web.shapes.advice import NotRecorded
-
-
-class Events(TypedDict):
-    """Every element of the source's list: kept, or dropped for a reason."""
-
-    read: int
-    kept: int
-    dropped: dict[str, int]
-
-
-class Warned(TypedDict):
-    """What is wrong with a recording, and what was done about it."""
-
-    code: str
-    message: str
-    count: int
+from laptime.web.shapes.report import Events, Warning
 
 
 class Clock(TypedDict):
@@ -55,7 +40,7 @@ class Source(TypedDict):
     events: Events
     clock: Clock
     facts: dict[str, object]
-    warnings: list[Warned]
+    warnings: list[Warning]
     tables: list[StoredTable]
 
 
@@ -64,5 +49,5 @@ class Files(TypedDict):
 
     schema_version: int
     sources: list[Source]
-    warnings: list[Warned]
+    warnings: list[Warning]
     not_recorded: list[NotRecorded]

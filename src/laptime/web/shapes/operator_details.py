@@ -7,14 +7,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from laptime.web.shapes.op import OperatorRange
-
-
-class Tensor(TypedDict):
-    """An input or output; `shape` is its sizes between commas, empty for a scalar."""
-
-    format: str | None
-    data_type: str | None
-    shape: str | None
+from laptime.web.shapes.slices import Frame, Tensor
 
 
 class OperatorTimes(TypedDict):
@@ -55,14 +48,6 @@ class Variant(TypedDict):
     total_ns: int
 
 
-class StackFrame(TypedDict):
-    """A frame of a call stack."""
-
-    function: str | None
-    file: str | None
-    line: int | None
-
-
 class Execution(TypedDict):
     """One execution, by its slice."""
 
@@ -95,5 +80,5 @@ class OperatorDetails(TypedDict):
     histogram: Histogram | None
     by_step: list[OfStep]
     called_from: str | None
-    stack: list[StackFrame]
+    stack: list[Frame]
     longest: list[Execution]

@@ -65,7 +65,7 @@ class StepUse(TypedDict):
     exposed_ns: int | None
 
 
-class Collective(TypedDict):
+class CollectiveUse(TypedDict):
     """Collectives of one name; what those of the host hide behind is null."""
 
     name: str
@@ -86,4 +86,4 @@ class Utilisation(TypedDict):
     device_total: Device | None
     steps: list[StepUse]
     together: list[StepUse]
-    collectives: list[Collective]
+    collectives: list[CollectiveUse]

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Column } from './column'
 import styles from './DataTable.module.css'
 import { TableRow } from './TableRow'
@@ -10,7 +10,7 @@ interface BodyProps<Row> {
   readonly rowKey: (row: Row) => string | number
   readonly expanded?: (row: Row) => ReactNode
   readonly onOpen?: (row: Row) => void
-  readonly scroller: RefObject<HTMLDivElement | null>
+  readonly scroller: HTMLDivElement | null
 }
 
 const ROW_HEIGHT = 37
@@ -23,7 +23,7 @@ export function Body<Row>({ rows, columns, rowKey, expanded, onOpen, scroller }:
   const wantsFocus = useRef(false)
   const virtual = useVirtualizer({
     count: rows.length,
-    getScrollElement: () => scroller.current,
+    getScrollElement: () => scroller,
     estimateSize: () => ROW_HEIGHT,
     getItemKey: (at) => rowKey(rows[at]!),
     overscan: 12,
@@ -33,7 +33,7 @@ export function Body<Row>({ rows, columns, rowKey, expanded, onOpen, scroller }:
 
   useEffect(() => {
     if (!wantsFocus.current) return
-    const row = scroller.current?.querySelector<HTMLElement>(`tr[data-at="${active}"]`)
+    const row = scroller?.querySelector<HTMLElement>(`tr[data-at="${active}"]`)
     if (row) {
       wantsFocus.current = false
       row.focus({ preventScroll: true })

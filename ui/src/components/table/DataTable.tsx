@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { count } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import { Body } from './Body'
@@ -44,7 +44,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const [typed, setTyped] = useState('')
   const query = served?.query ?? typed
   const ordered = useRows(rows, columns, { query, firstSort: props.sort ?? null, served })
-  const scroller = useRef<HTMLDivElement>(null)
+  // State and no ref: the rows are drawn once it is there.
+  const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const width = columns.reduce((sum, column) => sum + (column.width ?? FLEXIBLE), 0)
   return (
     <div className={styles.whole}>
@@ -55,7 +56,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {tools}
         </div>
       )}
-      <div ref={scroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
+      <div ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
         <table className={styles.table} style={{ minWidth: width }} aria-label={label} aria-rowcount={served?.total ?? ordered.rows.length}>
           <colgroup>
             {props.expanded && <col style={{ width: 36 }} />}

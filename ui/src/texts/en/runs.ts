@@ -29,6 +29,7 @@ export const runs = {
   import: 'Read',
   importLong: (name: string) => `Read the recording ${name}`,
   retry: 'Again',
+  retryLong: (name: string) => `Again read the recording ${name}`,
   open: (name: string) => `Open ${name}`,
   trend: (steps: number, least: string, most: string) => `Time of ${steps} steps: ${least} to ${most}`,
   ago: {

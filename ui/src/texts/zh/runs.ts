@@ -31,6 +31,7 @@ export const runs: typeof english = {
   import: '导入',
   importLong: (name) => `导入记录 ${name}`,
   retry: '重试',
+  retryLong: (name) => `重试导入记录 ${name}`,
   open: (name) => `打开 ${name}`,
   trend: (steps, least, most) => `${steps} 个迭代的时间：${least} 到 ${most}`,
   ago: {

@@ -23,7 +23,7 @@ export function StatusCell({ run }: { run: Run }) {
   return (
     <span className={styles.status}>
       {status === 'failed' && <span className={styles.failed}><WarningIcon size={16} />{texts.status.failed}</span>}
-      <Button size="compact-xs" variant="default" onClick={() => start(run.run)} aria-label={texts.importLong(run.name)}>{status === 'failed' ? texts.retry : texts.import}</Button>
+      <Button size="compact-xs" variant="default" onClick={() => start(run.run)} aria-label={(status === 'failed' ? texts.retryLong : texts.importLong)(run.name)}>{status === 'failed' ? texts.retry : texts.import}</Button>
     </span>
   )
 }
