@@ -62,7 +62,7 @@ export const files: typeof english = {
     cut_by_recorder: ['被记录器截断', '记录器达到自身限制后停止。显示已有的内容。'],
     partial_step: ['不完整的迭代', '记录中不完整的迭代，不计入平均值。'],
     mismatch: ['存储值不一致', '存储的值与由事件计算的值矛盾，显示计算值。'],
-    other: ['其他', '见消息内容。'],
+    other: ['文件', ''],
   },
   missingTitle: '没有记录的内容',
   missingHint: '所有记录中都没有的内容，以及如何用分析器记录。',

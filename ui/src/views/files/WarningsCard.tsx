@@ -20,7 +20,8 @@ export function WarningsCard({ warnings }: { warnings: Contents['warnings'] }) {
               <WarningIcon />
               <strong>{name}</strong>
               <span className="numbers" title={exact(times)}>{texts.times(count(times))}</span>
-              <p>{message}. {meaning}</p>
+              <p>{meaning}</p>
+              <small>{message}</small>
             </li>
           )
         })}
