@@ -22,6 +22,7 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 import megengine_import
+import web
 from make_trace import DATA, ROOT, BuiltTrace, MissingCorpus, build_trace, corpus_file
 from measure import CommandFailed, Measurement, measure
 from page import HTA, ImporterCost, LaptimeRuns, Results, page
@@ -53,6 +54,7 @@ def main() -> int:
         print(f"A part was skipped: {PAGE.relative_to(ROOT)} stays as it is.", file=sys.stderr)
     else:
         PAGE.write_text(text, encoding="utf-8")
+        web.main()
     return 0
 
 

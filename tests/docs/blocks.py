@@ -8,6 +8,7 @@ that it runs until Ctrl-C. `<<< "TEXT"` is a line on stdin.
 from __future__ import annotations
 
 import io
+import os
 import re
 import shlex
 import signal
@@ -32,6 +33,8 @@ PAGES = tuple(
 _FENCE = re.compile(r"^```(?P<info>.*)$")
 _PROMPT = "$ "
 _HERE = "<<<"
+_PORT = 20_000 + os.getpid() % 20_000
+"""Taken for the port of an example, which another program may have."""
 _SHELL = ("console", "sh")
 
 
@@ -133,6 +136,8 @@ def run_laptime(arguments: tuple[str, ...], stdin: str = "") -> tuple[int, tuple
     """Exit code of a command line, and what it writes on stdout and stderr, as a terminal would show it."""
     if arguments[:1] == ("open",) and "--help" not in arguments:
         return _served(arguments)
+    if arguments[:1] in (("start",), ("stop",)):
+        arguments = tuple(str(_PORT) if word == "9001" else word for word in arguments)
     if arguments[:1] == ("record",):  # hands its process over to the program
         command = [sys.executable, "-m", "laptime", *arguments]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -172,4 +177,11 @@ def prepare(folder: Path, environment: dict[str, str]) -> None:
     write_job(folder / "JOBEXAMPLE", job_files())
     for name in ("FP_POINT", "BP_POINT", "COMM_POINTS", "FORCE_COLOR", "TTY_COMPATIBLE"):
         environment.pop(name, None)
-    environment.update({"LAPTIME_WORKSPACE": str(folder / "workspace"), "COLUMNS": "80", "TERMINAL_WIDTH": "80"})
+    environment.update(
+        {
+            "LAPTIME_WORKSPACE": str(folder / "workspace"),
+            "XDG_CACHE_HOME": str(folder / "cache"),
+            "COLUMNS": "80",
+            "TERMINAL_WIDTH": "80",
+        }
+    )

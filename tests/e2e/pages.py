@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Route
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Route, expect
 
 from tests.conftest import ROOT
 
@@ -47,7 +47,7 @@ class Watched:
 
     def settle(self) -> None:
         """Waits until what the page asked for has come."""
-        self.page.wait_for_function("!document.querySelector('.mantine-Skeleton-root, [aria-busy=true]')")
+        expect(self.page.locator(".mantine-Skeleton-root, [aria-busy=true]")).to_have_count(0, timeout=20_000)
         self.page.evaluate("document.fonts.ready")
 
     def serious_faults(self) -> list[str]:

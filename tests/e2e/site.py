@@ -28,6 +28,7 @@ class Site:
 
     url: str
     base: Path
+    process: subprocess.Popen[str]
 
     def runs(self) -> list[dict[str, object]]:
         """RUN of all runs."""
@@ -62,7 +63,7 @@ def serving(base: Path, workspace: Path) -> Iterator[Site]:
         line = next((line for line in server.stdout if "http://" in line), "")
         address = re.search(r"http://[\d.:]+", line)
         assert address, f"the server did not say where it listens, but {line!r}"
-        yield Site(address[0], base)
+        yield Site(address[0], base, server)
     finally:
         server.terminate()
         server.communicate(timeout=30)

@@ -24,7 +24,10 @@ from laptime.cli import (
     shell,
     slices,
     sql,
+    starting,
+    status,
     step,
+    stopping,
 )
 
 _HELP = """Tells where each training step's time goes.
@@ -48,6 +51,9 @@ def _print_version(wanted: bool) -> None:
 
 COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("open", opening.command, "Show recordings in the browser."),
+    ("start", starting.command, "Serve recordings in the background."),
+    ("stop", stopping.command, "End a server."),
+    ("status", status.command, "Say which servers run."),
     ("record", record.command, "Record a training program as it is."),
     ("report", report.command, "Where each training step's time goes."),
     ("step", step.command, "Interval, forward+backward and tail of each step."),

@@ -36,24 +36,21 @@ def command(
       laptime open runs/resnet50
       laptime open trace.json.gz --port 9001
     """
+    from laptime.web.ports import address
     from laptime.web.security import Security
     from laptime.web.serving import Served, serve
 
-    served = Served(
-        [place for path in paths for place in places(path)],
-        open_workspace(workspace),
-        host,
-        free_port(host, port),
-        Security.of(host),
-    )
+    found = [place for path in paths for place in places(path)]
+    served = Served(found, open_workspace(workspace), host, free_port(host, port), Security.of(host))
 
     def ready() -> None:
-        print(f"laptime: {served.url}", flush=True)
+        url = address(host, served.port, served.security.token)
+        print(f"laptime: {url}", flush=True)
         say("Ctrl-C stops")
         if not no_browser and _has_browser():
             import webbrowser
 
-            webbrowser.open(served.url)
+            webbrowser.open(url)
 
     serve(served, ready=ready)
 
@@ -72,19 +69,15 @@ def places(path: str) -> list[Path]:
 
 def free_port(host: str, port: int) -> int:
     """The port, or the next free one with a remark on who has it."""
-    from laptime.web.ports import holder, is_free, next_free
+    from laptime.web.daemon import holder_of
+    from laptime.web.ports import is_free, next_free
 
-    try:
-        if is_free(host, port):
-            return port
-    except OSError as error:
-        raise LaptimeError(
-            f"cannot listen there ({error.strerror})", where=host, remedy="give an address of this machine with --host"
-        ) from error
+    if is_free(host, port):
+        return port
     other = next_free(host, port)
     if other is None:
         raise LaptimeError("no port is free", where=f"after {port}", remedy="choose one with --port")
-    say(f"port {port} is taken by {holder(port) or 'another program'}; using {other}")
+    say(f"port {port} is taken by {holder_of(port) or 'another program'}; using {other}")
     return other
 
 

@@ -141,6 +141,7 @@ def _stored_run(
             traces=keys,
             sources=[traces[each].source for each in keys],
             imported_unix=first_import if isinstance(first_import, float) else time.time(),
+            notes=notes,
         )
     )
     return Run(str(path), [traces[each] for each in keys], place.run_folder(key), notes)
@@ -151,7 +152,7 @@ def reopened(run: StoredRun, place: Workspace) -> Run:
     if not place.is_whole(run.key):
         raise LaptimeError("the import is not whole", where=run.name, remedy=f"open {run.path} again")
     traces = [_open_trace(key, name, place) for key, name in zip(run.traces, run.sources, strict=True)]
-    return Run(run.name, traces, place.run_folder(run.key))
+    return Run(run.name, traces, place.run_folder(run.key), run.notes)
 
 
 def _order(trace: Trace) -> tuple[bool, int, str]:

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from laptime.errors import WorkspaceError
@@ -45,6 +45,8 @@ class StoredRun:
     """Names of the recordings, one per trace."""
     imported_unix: float
     size_bytes: int = 0
+    notes: list[dict[str, object]] = field(default_factory=list)
+    """Warnings about the run itself, as `{code, message, count}`."""
 
 
 class Workspace:
@@ -63,7 +65,7 @@ class Workspace:
             with tempfile.TemporaryFile(dir=root):
                 pass
         except OSError as error:
-            fallback = _private_temporary_folder()
+            fallback = private_temporary_folder()
             say(f"workspace {root} cannot be written ({error.strerror}); using {fallback}")
             (fallback / "traces").mkdir(parents=True, exist_ok=True)
             (fallback / "runs").mkdir(exist_ok=True)
@@ -223,7 +225,7 @@ def _folder_bytes(folder: Path) -> int:
     return sum(entry.stat().st_size for entry in folder.iterdir()) if folder.is_dir() else 0
 
 
-def _private_temporary_folder() -> Path:
+def private_temporary_folder() -> Path:
     """A temporary folder that stays the same between commands, unless somebody else could have written it."""
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"laptime-{user}"

@@ -47,6 +47,16 @@ class Answers:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
 
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of the answers in memory."""
+        return self._bytes
+
+    @property
+    def kept_count(self) -> int:
+        """Answers in memory."""
+        return len(self._kept)
+
     def json(self, request: Request, run_id: str, compute: Callable[[Run], object]) -> Response:
         """What `compute` makes of a run, as JSON. Raises NotFound, NotImported and what `compute` raises."""
         return self.bytes(request, run_id, lambda run: as_json(compute(run)), media_type="application/json")

@@ -9,7 +9,8 @@ from fastapi import Depends, Path, Query, Request
 from laptime.web.answers import Answers
 from laptime.web.catalogue import Catalogue
 
-_MOST_INT = (1 << 31) - 1
+MOST_INT = (1 << 53) - 1
+"""What JavaScript counts exactly."""
 
 
 def _answers(request: Request) -> Answers:
@@ -23,7 +24,7 @@ def _catalogue(request: Request) -> Catalogue:
 AnswersOf = Annotated[Answers, Depends(_answers)]
 CatalogueOf = Annotated[Catalogue, Depends(_catalogue)]
 RunId = Annotated[str, Path(pattern="^[a-z0-9-]{1,64}$", description="Id of a run, from /api/runs.")]
-Rank = Annotated[int | None, Query(ge=0, le=_MOST_INT, description="Rank to look at; default: the first.")]
+Rank = Annotated[int | None, Query(ge=0, le=MOST_INT, description="Rank to look at; default: the first.")]
 Steps = Annotated[
     str | None, Query(max_length=400, description="Count these steps: 3, 3-7, 3-, -7 or 3,5.", examples=["3-7"])
 ]

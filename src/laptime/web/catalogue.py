@@ -130,6 +130,11 @@ class Catalogue:
             rows = [entry.row() for entry in self._entries.values()]
         return sorted(rows, key=lambda row: (-(row["updated_unix"] or 0.0), row["path"]))
 
+    def folders(self) -> list[RunFolder]:
+        """Where the runs lie."""
+        with self._lock:
+            return [entry.folder for entry in self._entries.values()]
+
     def row(self, run_id: str) -> RunRow:
         """One run. Raises NotFound."""
         return self._entry(run_id).row()

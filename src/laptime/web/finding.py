@@ -27,7 +27,9 @@ _CANDIDATE = re.compile(
 """Files that may be recordings, by their names; the others open by `laptime open FILE`."""
 _OF_ONE_RANK = re.compile(r"_ascend_(pt|ms)$")
 """Folders of one rank each: the run is the folder they lie in."""
-_FIRST_LOOK = 64 << 10
+_TELLING = re.compile(r"trace|timeline|xplane|laptime|memory_flow|static_profile", re.IGNORECASE)
+"""Names that recorders give: looked at before others, since one recording makes the folder a run."""
+_FIRST_LOOK = 16 << 10
 _MOST_MEMBERS = 8
 """Members of an archive that are looked at."""
 _SETTLED_NS = 2_000_000_000
@@ -138,7 +140,9 @@ class Search:
         format_ = recordings[0].format if own else None
         watched, folders = folders, [each for each in folders if not any(each in file.parents for file in taken)]
         if format_ is None:
-            format_ = next((name for file in files if (name := self._format_of(file, file.stat()))), None)
+            format_ = next(
+                (name for file in _likely_first(files) if (name := self._format_of(file, file.stat()))), None
+            )
             own = tuple(files)
         of_one_rank = bool(recordings) and folder != self.base and bool(_OF_ONE_RANK.search(folder.name))
         seen = _Seen((), format_, own, tuple(folders), tuple(watched), links, of_one_rank)
@@ -195,6 +199,10 @@ def _entries(folder: Path, base: Path) -> tuple[list[Path], list[Path], int]:
     return sorted(files), sorted(folders), links
 
 
+def _likely_first(files: list[Path]) -> list[Path]:
+    return sorted(files, key=lambda file: not _TELLING.search(file.name))
+
+
 def _stamp(folder: Path, seen: _Seen) -> tuple[object, ...]:
     """What changes when the folder may show something else; never equal while the folder is fresh."""
     times = [each.stat().st_mtime_ns for each in (folder, *seen.watched)]
@@ -213,14 +221,9 @@ def _runs_of(base: Path, seen: dict[Path, _Seen]) -> list[RunFolder]:
             run = folder.parent if shown.of_one_rank else folder
             formats.setdefault(run, shown.format)
             files.setdefault(run, []).extend(shown.files)
-    ranks = {folder for folder, shown in seen.items() if shown.of_one_rank}
-    return [
-        RunFolder(
-            base,
-            run,
-            formats[run],
-            tuple(files[run]),
-            tuple(sorted(other for other in formats if run in other.parents and other not in ranks)),
-        )
-        for run in sorted(formats)
-    ]
+    inner: dict[Path, list[Path]] = {run: [] for run in formats}
+    for run in sorted(formats):
+        for parent in run.parents:
+            if parent in inner:
+                inner[parent].append(run)
+    return [RunFolder(base, run, formats[run], tuple(files[run]), tuple(inner[run])) for run in sorted(formats)]

@@ -105,6 +105,10 @@ class Imports:
         answer = _converse(process, _request(folder, self._workspace), watcher.progressed)
         for thread in beside:
             thread.join()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            assert pipe is not None
+            with suppress(BrokenPipeError):
+                pipe.close()
         with self._lock:
             self._running.discard(process)
         if answer is not None and "key" in answer:

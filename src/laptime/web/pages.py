@@ -53,4 +53,5 @@ def add_pages(app: FastAPI, static: Path) -> None:
     """Serves the pages and their files."""
     app.state.static = static
     app.include_router(router)
-    app.mount("/static", GZipMiddleware(_Files(directory=static, check_dir=False), minimum_size=1024))
+    if static.is_dir():
+        app.mount("/static", GZipMiddleware(_Files(directory=static), minimum_size=1024))

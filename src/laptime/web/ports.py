@@ -7,8 +7,17 @@ import os
 import socket
 from pathlib import Path
 
+from laptime.errors import LaptimeError
+
 _TRIED = 200
 """Ports that are tried after one that is taken."""
+
+
+def address(host: str, port: int, token: str | None = None) -> str:
+    """Address of the first page of a server."""
+    named = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    query = f"?token={token}" if token else ""
+    return f"http://[{named}]:{port}/{query}" if ":" in named else f"http://{named}:{port}/{query}"
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
@@ -27,13 +36,16 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 
 def is_free(host: str, port: int) -> bool:
-    """Whether a server can listen there. Raises OSError where the host is none of this machine."""
+    """Whether a server can listen there. Raises LaptimeError where the host is no address of this machine."""
     try:
         listening_socket(host, port).close()
     except OSError as error:
         if error.errno in (errno.EADDRINUSE, errno.EACCES):
             return False
-        raise
+        reason = error.strerror or str(error)
+        raise LaptimeError(
+            f"cannot listen there ({reason})", where=host, remedy="give an address of this machine with --host"
+        ) from error
     return True
 
 

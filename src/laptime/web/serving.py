@@ -16,8 +16,9 @@ import uvicorn
 from laptime.model.workspace import Workspace
 from laptime.web.app import build
 from laptime.web.catalogue import Catalogue
+from laptime.web.daemon import register, unregister
 from laptime.web.events import Hub
-from laptime.web.ports import listening_socket
+from laptime.web.ports import address, listening_socket
 from laptime.web.security import Security
 
 _GRACE_S = 3
@@ -33,22 +34,21 @@ class Served:
     host: str
     port: int
     security: Security
-
-    @property
-    def url(self) -> str:
-        """Address of the first page; with the token where one is asked for."""
-        host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(self.host, self.host)
-        name = f"[{host}]" if ":" in host else host
-        token = f"?token={self.security.token}" if self.security.token else ""
-        return f"http://{name}:{self.port}/{token}"
+    log: str | None = None
+    """Where the log of a server in the background is."""
 
 
 class _Server(uvicorn.Server):
     """Ends its event streams when told to stop, and then returns instead of dying of the signal."""
 
-    def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
+    def __init__(self, config: uvicorn.Config, hub: Hub, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._hub = hub
+        self._hub, self._ready = hub, ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._hub.close()
@@ -79,15 +79,19 @@ def serve(served: Served, *, ready: Callable[[], None] = lambda: None) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=_GRACE_S,
     )
-    server = _Server(config, app.state.hub)
-    threading.Thread(target=_call_when_ready, args=(served, ready), daemon=True).start()
-    server.run(sockets=[listening])
 
+    def started() -> None:
+        register(
+            host=served.host,
+            port=served.port,
+            url=address(served.host, served.port),
+            base=[str(base) for base in app.state.catalogue.bases],
+            workspace=served.workspace.root,
+            log=served.log,
+        )
+        ready()
 
-def _call_when_ready(served: Served, ready: Callable[[], None]) -> None:
-    """The socket takes connections before the server answers them: wait for the first answer."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(served.host, served.host)
-    with socket.create_connection((host, served.port), timeout=60) as probe:
-        probe.sendall(b"HEAD / HTTP/1.0\r\nHost: localhost\r\n\r\n")
-        if probe.recv(1):
-            ready()
+    try:
+        _Server(config, app.state.hub, started).run(sockets=[listening])
+    finally:
+        unregister(served.port)

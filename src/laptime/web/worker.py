@@ -60,8 +60,12 @@ def main() -> None:
     """Imports the run that stdin names."""
     asked = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_server, daemon=True).start()
+    folder = RunFolder(
+        Path(asked["base"]), Path(asked["path"]), asked["format"], inner=tuple(Path(each) for each in asked["inner"])
+    )
     try:
-        _tell({"key": _import(asked)})
+        key = import_run(folder, Workspace(Path(asked["workspace"])), lambda share: _tell({"progress": share}))
+        _tell({"key": key})
     except LaptimeError as error:
         _tell({"error": error.what, "where": error.where, "remedy": error.remedy})
     except MemoryError:
@@ -70,16 +74,10 @@ def main() -> None:
         _tell({"error": "the recording nests too deep", "where": asked["path"], "remedy": "check the file"})
 
 
-def _import(asked: dict[str, object]) -> str:
-    folder = RunFolder(
-        Path(str(asked["base"])),
-        Path(str(asked["path"])),
-        str(asked["format"]),
-        inner=tuple(Path(str(each)) for each in list(asked["inner"])),  # type: ignore[call-overload]  # a list of texts
-    )
-    place = Workspace(Path(str(asked["workspace"])))
+def import_run(folder: RunFolder, place: Workspace, tell: Callable[[float], None]) -> str:
+    """Imports a run, computes its report and card; the key of the import. Raises LaptimeError where it cannot."""
     sources = folder.sources()
-    told = _Told(len(sources) or 1, lambda share: _tell({"progress": round(share, 4)}))
+    told = _Told(len(sources) or 1, lambda share: tell(round(share, 4)))
     run = open_run(folder.path, workspace=place, progress=told.start, sources=sources)
     key = run_key(folder.path, sources)
     if read_report(place, key) is None:

@@ -25,8 +25,7 @@ export function Navigation({ folded, onFold, onGo }: NavigationProps) {
         {!folded && <span>laptime</span>}
       </Link>
       <ul className={styles.list}>
-        <Entry icon={RunsIcon} label={texts.frame.runs} href="/" current={run === null} folded={folded} {...go} />
-        {run !== null && <li className={styles.divider} role="presentation" />}
+        <Entry icon={RunsIcon} label={texts.frame.runs} href="/" current={run === null} folded={folded} {...go} apart={run !== null} />
         {run !== null && PAGES.map(({ name, icon }) => (
           <Entry key={name} icon={icon} label={texts[name].title} href={address(run, name)} current={name === page} folded={folded} {...go} />
         ))}
@@ -47,11 +46,13 @@ interface EntryProps {
   readonly current: boolean
   readonly folded: boolean
   readonly onGo?: () => void
+  /** With a line below. */
+  readonly apart?: boolean
 }
 
-function Entry({ icon: Picture, label, href, current, folded, onGo }: EntryProps) {
+function Entry({ icon: Picture, label, href, current, folded, onGo, apart = false }: EntryProps) {
   return (
-    <li>
+    <li className={apart ? styles.apart : undefined}>
       <Tooltip label={label} position="right" disabled={!folded}>
         <Link href={href} className={styles.entry} aria-current={current ? 'page' : undefined} aria-label={folded ? label : undefined} {...(onGo ? { onClick: onGo } : {})}>
           <Picture />

@@ -19,12 +19,12 @@ export function RunPage({ run, page }: { run: string; page: string }) {
     <Loaded query={query} height={320}>
       {(known) =>
         known.status === 'ready' ? (
-          <>
+          <div className={styles.page}>
             <title>{`${texts[shown.name].title} · ${known.name} · laptime`}</title>
             <h1 className={styles.unseen}>{`${known.name}: ${texts[shown.name].title}`}</h1>
             <Suspense fallback={<Skeleton height={320} radius="md" />}><shown.view run={run} /></Suspense>
             <SliceDrawer run={run} />
-          </>
+          </div>
         ) : (
           <NotReady run={known} />
         )

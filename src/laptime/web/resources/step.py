@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from laptime.analyses.options import part_of
 from laptime.analyses.step_trace import Points, as_json, position_of, step_trace
 from laptime.model.trace import Run
-from laptime.web.asking import AnswersOf, FromTime, Rank, RunId, Steps, ToTime
+from laptime.web.asking import MOST_INT, AnswersOf, FromTime, Rank, RunId, Steps, ToTime
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.step import StepTrace
 
@@ -24,8 +24,10 @@ def step(
     answers: AnswersOf,
     request: Request,
     rank: Rank = None,
-    step_id: Annotated[int | None, Query(description="The source's number of a step; 0: the average.")] = None,
-    step_index: Annotated[int | None, Query(ge=1, description="The n-th step, 1 is the first.")] = None,
+    step_id: Annotated[
+        int | None, Query(ge=-MOST_INT, le=MOST_INT, description="The source's number of a step; 0: the average.")
+    ] = None,
+    step_index: Annotated[int | None, Query(ge=1, le=MOST_INT, description="The n-th step, 1 is the first.")] = None,
     fp_point: Annotated[str | None, Query(max_length=1000, description="Op where forward starts.")] = None,
     bp_point: Annotated[str | None, Query(max_length=1000, description="Op where backward ends.")] = None,
     comm_point: Annotated[list[_Name] | None, Query(max_length=50, description="A collective to show.")] = None,

@@ -1,6 +1,6 @@
 /** What options of charts are made of: the colours of the theme, axes with units, zoom. */
 import type { EChartsCoreOption } from 'echarts/core'
-import { type Kind, KIND_COLOURS, type Scheme, SERIES, SURFACE } from '../../lib/colours'
+import { type Kind, KIND_COLOURS, ON_KIND, type Scheme, SERIES, SURFACE } from '../../lib/colours'
 import { type Quantity, readable } from '../../lib/units'
 import { FONT } from '../../theme/theme'
 
@@ -14,10 +14,12 @@ export interface Look {
   readonly dimmed: string
   readonly line: string
   readonly card: string
+  /** Text on a filled part. */
+  readonly onKind: string
 }
 
 export function lookOf(scheme: Scheme): Look {
-  return { scheme, kinds: KIND_COLOURS[scheme], series: SERIES[scheme], ...SURFACE[scheme] }
+  return { scheme, kinds: KIND_COLOURS[scheme], series: SERIES[scheme], onKind: ON_KIND[scheme], ...SURFACE[scheme] }
 }
 
 /** What all charts share; an option given by a page is laid over it. */
@@ -89,22 +91,13 @@ export function legend(look: Look, more: object = {}): object {
 /** Legends of lines show the line itself, dashes and all, without a symbol on it. */
 export const LINES = { icon: undefined, itemWidth: 22, itemStyle: { opacity: 0 } }
 
-/** A pattern of stripes for idle, so that it is told apart without colour. */
+/** For `valueFormatter` of tooltips: values with their unit. */
+export function inUnits(as: Quantity): (value: unknown) => string {
+  return (value) => readable(typeof value === 'number' ? value : null, as)
+}
+
+/** An `itemStyle` with stripes, so that idle is told apart without colour. */
 export function hatch(colour: string, over: string): object {
-  const tile = document.createElement('canvas')
-  tile.width = tile.height = 8
-  const pen = tile.getContext('2d')
-  if (!pen) return { color: colour }
-  pen.fillStyle = colour
-  pen.fillRect(0, 0, 8, 8)
-  pen.strokeStyle = over
-  pen.globalAlpha = 0.5
-  pen.lineWidth = 2
-  for (const shift of [-8, 0, 8]) {
-    pen.beginPath()
-    pen.moveTo(shift - 1, 9)
-    pen.lineTo(shift + 9, -1)
-    pen.stroke()
-  }
-  return { color: { image: tile, repeat: 'repeat' } }
+  const decal = { symbol: 'rect', symbolSize: 1, color: over, dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: -Math.PI / 4 }
+  return { color: colour, decal }
 }

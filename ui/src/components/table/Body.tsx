@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Column } from './column'
 import styles from './DataTable.module.css'
 import { TableRow } from './TableRow'
@@ -14,22 +14,37 @@ interface BodyProps<Row> {
 }
 
 const ROW_HEIGHT = 37
+/** Up to here each row may have a height of its own; each measured height lays out all rows anew. */
+const MOST_MEASURED = 2000
 const MOVES: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }
 
 /** Rows in view between two spacers, each with what it opens in a body of its own. */
 export function Body<Row>({ rows, columns, rowKey, expanded, onOpen, scroller }: BodyProps<Row>) {
-  const [opened, setOpened] = useState<ReadonlySet<string | number>>(new Set())
+  /** Rows that were opened, and whether they are now. */
+  const [opened, setOpened] = useState<ReadonlyMap<string | number, boolean>>(new Map())
   const [active, setActive] = useState(0)
+  const [height, setHeight] = useState(ROW_HEIGHT)
   const wantsFocus = useRef(false)
+  // A new function would have all rows laid out anew on every scroll.
+  const keyAt = useCallback((at: number) => rowKey(rows[at]!), [rows, rowKey])
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller,
-    estimateSize: () => ROW_HEIGHT,
-    getItemKey: (at) => rowKey(rows[at]!),
+    estimateSize: () => height,
+    getItemKey: keyAt,
     overscan: 12,
     initialRect: { width: 800, height: 600 },
   })
   const shown = virtual.getVirtualItems()
+
+  // Rows of long tables are all as high as the first one drawn, but for what they open.
+  useLayoutEffect(() => {
+    const drawn = scroller?.querySelector('tr[data-at]')?.getBoundingClientRect().height
+    if (rows.length > MOST_MEASURED && drawn && Math.abs(drawn - height) >= 0.5) {
+      setHeight(drawn)
+      virtual.measure()
+    }
+  }, [scroller, rows, height, virtual])
 
   useEffect(() => {
     if (!wantsFocus.current) return
@@ -41,9 +56,7 @@ export function Body<Row>({ rows, columns, rowKey, expanded, onOpen, scroller }:
   })
 
   const toggle = (key: string | number) => {
-    const next = new Set(opened)
-    if (!next.delete(key)) next.add(key)
-    setOpened(next)
+    setOpened(new Map(opened).set(key, !opened.get(key)))
   }
   const act = (row: Row) => (onOpen ? onOpen(row) : toggle(rowKey(row)))
   const move = (event: KeyboardEvent<HTMLElement>, at: number) => {
@@ -68,10 +81,10 @@ export function Body<Row>({ rows, columns, rowKey, expanded, onOpen, scroller }:
     <>
       {before > 0 && <Spacer height={before} span={span} />}
       {shown.map(({ index, key }) => (
-        <tbody key={key} data-index={index} ref={virtual.measureElement} className={styles.body}>
+        <tbody key={key} data-index={index} ref={rows.length <= MOST_MEASURED || opened.has(key as string | number) ? virtual.measureElement : null} className={styles.body}>
           <TableRow
             row={rows[index]!} at={index} columns={columns} tabbable={index === active}
-            open={opened.has(rowKey(rows[index]!))} {...(expanded ? { expanded, onToggle: () => toggle(rowKey(rows[index]!)) } : {})}
+            open={opened.get(rowKey(rows[index]!)) ?? false} {...(expanded ? { expanded, onToggle: () => toggle(rowKey(rows[index]!)) } : {})}
             {...(onOpen || expanded ? { onAct: () => act(rows[index]!) } : {})} onKey={(event) => move(event, index)}
           />
         </tbody>

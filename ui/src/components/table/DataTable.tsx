@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useState } from 'react'
+import { useDeferredValue, useState } from 'react'
 import { count } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import { Body } from './Body'
@@ -43,7 +43,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const texts = useTexts().table
   const [typed, setTyped] = useState('')
   const query = served?.query ?? typed
-  const ordered = useRows(rows, columns, { query, firstSort: props.sort ?? null, served })
+  const ordered = useRows(rows, columns, { query: useDeferredValue(query), firstSort: props.sort ?? null, served })
   // State and no ref: the rows are drawn once it is there.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const width = columns.reduce((sum, column) => sum + (column.width ?? FLEXIBLE), 0)

@@ -45,7 +45,9 @@ export function useRows<Row>(data: readonly Row[], columns: readonly Column<Row>
     if (served) served.onSort(next)
     else setChosen(next)
   }
-  return { rows: table.getRowModel().rows.map((row) => row.original), sort, sortBy }
+  const model = table.getRowModel().rows
+  const rows = useMemo(() => model.map((row) => row.original), [model])
+  return { rows, sort, sortBy }
 }
 
 function columnDefinitions<Row>(columns: readonly Column<Row>[]) {

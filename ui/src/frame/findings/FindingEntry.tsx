@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import type { Finding } from '../../api/shapes'
 import { CodeLine } from '../../components/CodeLine'
 import { DownIcon, UnfoldIcon } from '../../components/icons'
+import { type Kind, kindVariable } from '../../lib/colours'
 import { evidenceText } from '../../lib/evidence'
 import { lightUp } from '../../lib/lighting'
 import { share, time } from '../../lib/units'
@@ -13,7 +14,7 @@ import { useSliceAddress } from '../../state/slices'
 import { useTexts } from '../../state/language'
 import styles from './Findings.module.css'
 
-const COLOURS = { high: 'red.9', medium: 'orange.9', low: 'gray.7', info: 'gray.7' } as const
+const COLOURS: Record<Finding['severity'], Kind> = { high: 'sync', medium: 'communication', low: 'idle', info: 'scope' }
 const MOST_SLICES = 6
 
 /** A finding: its saving, and unfolded its evidence, where it is, and what to do. */
@@ -30,7 +31,7 @@ export function FindingEntry({ finding, first }: { finding: Finding; first: bool
         </button>
       </h3>
       <p className={styles.saving}>
-        <Badge size="sm" radius="sm" tt="none" variant="filled" color={COLOURS[finding.severity]}>{texts.severity[finding.severity]}</Badge>
+        <Badge size="sm" radius="sm" tt="none" variant="filled" style={{ backgroundColor: kindVariable(COLOURS[finding.severity]), color: 'var(--on-kind)' }}>{texts.severity[finding.severity]}</Badge>
         {finding.saving_ns_per_step !== null && finding.saving_ns_per_step > 0 && <span>{texts.saving(time(finding.saving_ns_per_step), share(finding.saving_share))}</span>}
       </p>
       <div id={id} hidden={!open}>{open && <Details finding={finding} />}</div>
