@@ -8,8 +8,8 @@ export const SPACE = '\u00a0'
 
 type Scale = readonly (readonly [unit: string, size: number])[]
 
-const TIMES: Scale = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]]
-const SIZES: Scale = [['B', 1], ['KiB', 2 ** 10], ['MiB', 2 ** 20], ['GiB', 2 ** 30], ['TiB', 2 ** 40]]
+export const TIMES: Scale = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]]
+export const SIZES: Scale = [['B', 1], ['KiB', 2 ** 10], ['MiB', 2 ** 20], ['GiB', 2 ** 30], ['TiB', 2 ** 40]]
 const COUNTS: Scale = [['', 1], ['k', 1e3], ['M', 1e6], ['G', 1e9]]
 
 /** 3 significant digits without an exponent: 0.123, 1.23, 12.3, 123, 1230. */
