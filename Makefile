@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 FUZZ_MUTATIONS ?= 20000
 
 # The pages: Node of this machine where it is new enough, else that of PyPI in .venv.
-PAGES := src/laptime/web/static/index.html
+PAGES := src/laptime/web/static/report/report.js
 PAGE_SOURCES := $(shell find ui -name node_modules -prune -o -type f -print)
 PACKAGES := ui/node_modules/.package-lock.json
 NPM := cd ui && PATH="$(CURDIR)/$(BIN):$$PATH" npm --silent
@@ -42,7 +42,7 @@ $(PACKAGES): ui/package-lock.json | $(STAMP)
 
 $(PAGES): $(PACKAGES) $(PAGE_SOURCES)
 	@echo "Building the pages ..."
-	@$(NPM) run build -- --logLevel warn
+	@$(NPM) run build
 
 demo: $(STAMP) $(PAGES)  ## show the example recordings in the browser, until Ctrl-C
 	@$(BIN)/laptime open examples

@@ -35,7 +35,8 @@ class WebPages(BuildHookInterface):  # type: ignore[type-arg]
 
     @property
     def _page(self) -> Path:
-        return Path(self.root) / "src" / "laptime" / "web" / "static" / "index.html"
+        """What is built last: the script of reports, after the pages."""
+        return Path(self.root) / "src" / "laptime" / "web" / "static" / "report" / "report.js"
 
     def _npm(self, *arguments: str) -> None:
         npm = shutil.which("npm")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import Annotated
-
-import typer
-
 from laptime.cli.options import (
     JsonOption,
+    Language,
+    LanguageOption,
     OneOfAllRanksOption,
     PathArgument,
     WorkspaceOption,
@@ -16,16 +13,6 @@ from laptime.cli.options import (
     print_json,
 )
 from laptime.cli.report import stored_report
-
-
-class Language(str, Enum):
-    """Languages that findings are told in."""
-
-    en = "en"
-    zh = "zh"
-
-
-LanguageOption = Annotated[Language, typer.Option("--lang", help="Language of the texts: English or Chinese.")]
 
 
 def command(

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -33,6 +34,16 @@ ExportRankOption = Annotated[
     int | None,
     typer.Option("--rank", help="Rank to write; default: the first, for a table all.", show_default=False),
 ]
+
+
+class Language(str, Enum):
+    """Languages of texts."""
+
+    en = "en"
+    zh = "zh"
+
+
+LanguageOption = Annotated[Language, typer.Option("--lang", help="Language of the texts: English or Chinese.")]
 WorkspaceOption = Annotated[
     Path | None,
     typer.Option("--workspace", help="Folder for imported traces.", envvar=ENVIRONMENT, show_default=False),

@@ -12,6 +12,7 @@ import { pipeline as englishPipeline } from './en/pipeline'
 import { memory as englishMemory } from './en/memory'
 import { utilisation as englishUtilisation } from './en/utilisation'
 import { files as englishFiles } from './en/files'
+import { saved as englishSaved } from './en/saved'
 import { frame as chineseFrame } from './zh/frame'
 import { table as chineseTable } from './zh/table'
 import { terms as chineseTerms } from './zh/terms'
@@ -25,6 +26,7 @@ import { pipeline as chinesePipeline } from './zh/pipeline'
 import { memory as chineseMemory } from './zh/memory'
 import { utilisation as chineseUtilisation } from './zh/utilisation'
 import { files as chineseFiles } from './zh/files'
+import { saved as chineseSaved } from './zh/saved'
 import type { Language } from '../state/preferences'
 
 const en = {
@@ -41,6 +43,7 @@ const en = {
   memory: englishMemory,
   utilisation: englishUtilisation,
   files: englishFiles,
+  saved: englishSaved,
 }
 
 export type Texts = typeof en
@@ -59,6 +62,7 @@ const zh: Texts = {
   memory: chineseMemory,
   utilisation: chineseUtilisation,
   files: chineseFiles,
+  saved: chineseSaved,
 }
 
 export const CATALOGUES: Record<Language, Texts> = { en, zh }

@@ -12,6 +12,7 @@ import { usePlace } from '../../state/address'
 import { useWholeReport } from '../../state/report'
 import { useSliceAddress } from '../../state/slices'
 import { useTexts } from '../../state/language'
+import { useSaved } from '../../state/saved'
 import styles from './Findings.module.css'
 
 const COLOURS: Record<Finding['severity'], Kind> = { high: 'sync', medium: 'communication', low: 'idle', info: 'scope' }
@@ -57,7 +58,7 @@ function Details({ finding }: { finding: Finding }) {
         <p className={styles.slices}>
           <span>{texts.slices}: </span>
           {finding.slices.slice(0, MOST_SLICES).map(({ rank_index, slice_id }) => (
-            <Anchor key={slice_id} component={Link} size="sm" href={address(slice_id, report?.ranks[rank_index]?.rank ?? finding.rank)}>{texts.slice(slice_id)}</Anchor>
+            <SliceName key={slice_id} name={texts.slice(slice_id)} address={address(slice_id, report?.ranks[rank_index]?.rank ?? finding.rank)} />
           ))}
         </p>
       )}
@@ -71,4 +72,9 @@ function Details({ finding }: { finding: Finding }) {
       <p className={styles.fix}>{finding.fix}</p>
     </div>
   )
+}
+
+/** A slice by its number; it opens beside the page where there is a server to ask. */
+function SliceName({ name, address }: { name: string; address: string }) {
+  return useSaved() ? <span>{name}</span> : <Anchor component={Link} size="sm" href={address}>{name}</Anchor>
 }

@@ -8,6 +8,7 @@ import { EmptyState } from '../../components/EmptyState'
 import { share, time } from '../../lib/units'
 import { useParam } from '../../state/address'
 import { useTexts } from '../../state/language'
+import { useSaved } from '../../state/saved'
 import { busyOption, communicationOption } from './stepOptions'
 import styles from './Utilisation.module.css'
 
@@ -28,9 +29,10 @@ export function StepsCards({ steps, how }: { steps: readonly StepUse[]; how: str
 function Busy({ steps, leftOut }: { steps: readonly StepUse[]; leftOut: number }) {
   const { utilisation: texts } = useTexts()
   const choose = useChosenStep(steps)
+  const chooses = !useSaved() && steps.length > 1
   const option = useCallback((look: Look) => busyOption(steps, look, texts), [steps, texts])
   return (
-    <Card title={texts.steps} hint={`${texts.stepsHint} ${steps.length > 1 ? texts.chooseStep : ''}`} evidence="launch_bound step_variation data_loading host_sync">
+    <Card title={texts.steps} hint={`${texts.stepsHint} ${chooses ? texts.chooseStep : ''}`} evidence="launch_bound step_variation data_loading host_sync">
       <Chart label={texts.steps} option={option} height={220} onClick={choose}
         table={() => ({ columns: [texts.step, texts.busyShare], rows: steps.map((step) => [step.step, share(step.busy_share)]) })} />
       {leftOut > 0 && <p className={styles.note}>{texts.unknownSteps(leftOut)}</p>}

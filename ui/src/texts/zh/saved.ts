@@ -1,0 +1,27 @@
+import type { Texts } from '../catalogues'
+
+export const saved: Texts['saved'] = {
+  writtenBy: (version) => `由 laptime ${version} 生成`,
+  ranks: (count) => `${count} 个 rank`,
+  firstRank: (rank, count) => `以下为 ${count} 个 rank 中 rank ${rank} 的完整内容`,
+  onlySteps: (steps) => `仅统计第 ${steps} 步`,
+  byType: '按类型统计的算子',
+  byName: '按名称统计的算子',
+  on: { device: '设备上的自身耗时', host: '主机上的自身耗时' },
+  listed: (rows, all) => `共 ${all} 项，列出耗时最长的 ${rows} 项`,
+  name: '名称',
+  count: '次数',
+  total: '总耗时',
+  own: '自身耗时',
+  share: '占比',
+  capacity: '图中为录制期间可见的内存块。',
+  filesTitle: '读取的文件',
+  source: '文件',
+  format: '格式',
+  read: '读取事件数',
+  kept: '保留',
+  dropped: '丢弃',
+  warnings: '警告',
+  noWarnings: '文件没有问题。',
+  more: '其余内容（调用栈、单个切片、任意长度的表）请用 laptime open PATH 查看。',
+}
