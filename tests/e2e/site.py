@@ -53,10 +53,10 @@ class Site:
 
 
 @contextmanager
-def serving(base: Path, workspace: Path, package: Path = ROOT / "src") -> Iterator[Site]:
-    """`laptime open` on a folder, until the block ends; of the package in a folder."""
+def serving(base: Path, workspace: Path) -> Iterator[Site]:
+    """`laptime open` on a folder, until the block ends."""
     command = [sys.executable, "-m", "laptime", "open", str(base), "--port", str(_free_port()), "--no-browser"]
-    environment = {**os.environ, "LAPTIME_WORKSPACE": str(workspace), "PYTHONPATH": str(package)}
+    environment = {**os.environ, "LAPTIME_WORKSPACE": str(workspace), "PYTHONPATH": str(ROOT / "src")}
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     try:
         assert server.stdout is not None
