@@ -289,6 +289,11 @@ def test_any_value_can_be_json(run, expression, expected):
     assert plain_rows(run_query(run, f"SELECT {expression} AS x")) == [[expected]]
 
 
+def test_nested_times_that_nothing_can_tell_are_an_error(run):
+    with pytest.raises(LaptimeError, match="cast it to VARCHAR"):
+        plain_rows(run_query(run, "SELECT [DATE '294000-01-01'] AS x"))
+
+
 @pytest.mark.parametrize(
     "query", ["SELECT '\udcff'", "SELECT \x00 1", "\x00", "", ";", "SELECT 1; SELECT 2", "🙂" * 1000]
 )

@@ -94,6 +94,14 @@ def test_tags_spare_what_is_unchanged(client: Client, run_ids: dict[str, str]) -
     assert client.get(path, headers={"Accept": "text/csv"}).headers["etag"] != tag
 
 
+def test_the_list_of_runs_is_tagged_and_packed_too(client: Client) -> None:
+    first = client.get("/api/runs", headers={"Accept-Encoding": "gzip"})
+    assert first.headers["content-encoding"] == "gzip"
+    again = client.get("/api/runs", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/api/runs", headers={"Accept-Encoding": "identity"}).json() == first.json()
+
+
 def test_a_new_import_has_new_tags(imported: Imported, tmp_path: Path) -> None:
     from laptime.web.catalogue import Catalogue
     from laptime.web.worker import import_run
@@ -188,7 +196,7 @@ def test_pages_and_searches_of_a_table(client: Client, run_ids: dict[str, str]) 
         ("/report?steps=abc", 400, "'abc' is not like 3, 3-7, 3-, -7 or 3,5"),
         ("/report?from=5ms&to=1ms", 400, "'1ms' is not after '5ms'"),
         ("/report?steps=999", 400, "no step 999"),
-        ("/step?rank=77", 400, "no rank 77"),
+        ("/step?rank=77", 404, "no rank 77"),
         ("/step?rank=-1", 422, "Input should be greater than or equal to 0"),
         ("/step?step_id=999", 400, "no step 999"),
         ("/op?by=colour", 422, None),

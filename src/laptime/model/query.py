@@ -212,11 +212,16 @@ def plain_rows(table: pa.Table) -> list[list[object]]:
 
 
 def _values(column: pa.ChunkedArray) -> list[object]:
-    """Values as Python's; of types whose range Python does not have, their texts."""
+    """Values as Python's; of types whose range Python does not have, their texts. Raises LaptimeError without those."""
     try:
         return list(column.to_pylist())
     except (ValueError, OverflowError, pa.ArrowException):
+        pass
+    try:
         return list(column.cast(pa.string()).to_pylist())
+    except pa.ArrowException:
+        where = f"a column of type {column.type} holds times beyond the years 1 to 9999"
+        raise LaptimeError("query failed", where=where, remedy="cast it to VARCHAR") from None
 
 
 def _plain(value: object) -> object:

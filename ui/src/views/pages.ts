@@ -1,6 +1,6 @@
 /** The pages of a run that there are, in the order of the navigation. A new page adds its line here. */
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
-import { type Icon, OverviewIcon, StepsIcon } from '../components/icons'
+import { type Icon, OperatorsIcon, OverviewIcon, PipelineIcon, StepsIcon } from '../components/icons'
 import type { Texts } from '../texts/catalogues'
 
 export interface PageProps {
@@ -20,4 +20,6 @@ export interface Page {
 export const PAGES: readonly Page[] = [
   { name: 'overview', icon: OverviewIcon, view: lazy(() => import('./overview/Overview')) },
   { name: 'steps', icon: StepsIcon, view: lazy(() => import('./steps/Steps')) },
+  { name: 'operators', icon: OperatorsIcon, view: lazy(() => import('./operators/Operators')) },
+  { name: 'pipeline', icon: PipelineIcon, view: lazy(() => import('./pipeline/Pipeline')) },
 ]

@@ -8,7 +8,7 @@ import styles from './DataTable.module.css'
 import { Head } from './Head'
 import { Pages, type Served } from './Pages'
 import { SearchBox } from './SearchBox'
-import { useRows } from './useRows'
+import { type Held, useRows } from './useRows'
 
 export interface DataTableProps<Row> {
   /** What the table lists. */
@@ -26,8 +26,10 @@ export interface DataTableProps<Row> {
   readonly onOpen?: (row: Row) => void
   /** Rows beyond this height scroll. */
   readonly height?: number
-  /** At the right of the search box. */
-  readonly tools?: ReactNode
+  /** At the right of the search box; told the rows that are found, in their order. */
+  readonly tools?: ReactNode | ((rows: readonly Row[]) => ReactNode)
+  /** Where the owner keeps what is sorted and searched for. */
+  readonly held?: Held
   /** Where the server sorts, searches and pages. */
   readonly served?: Served
   /** Stands instead of the rows where there are none. */
@@ -39,21 +41,21 @@ const FLEXIBLE = 180
 
 /** A table of any length: only rows in view are drawn; sorts by a click on a column, searches, expands. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, rows, columns, served, searchable = false, height = 480, tools } = props
+  const { label, rows, columns, served, held, searchable = false, height = 480, tools } = props
   const texts = useTexts().table
   const [typed, setTyped] = useState('')
-  const query = served?.query ?? typed
-  const ordered = useRows(rows, columns, { query: useDeferredValue(query), firstSort: props.sort ?? null, served })
+  const query = served?.query ?? held?.query ?? typed
+  const ordered = useRows(rows, columns, { query: useDeferredValue(query), firstSort: props.sort ?? null, served, held })
   // State and no ref: the rows are drawn once it is there.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
-  const width = columns.reduce((sum, column) => sum + (column.width ?? FLEXIBLE), 0)
+  const width = columns.reduce((sum, column) => sum + (column.width ?? column.least ?? FLEXIBLE), 0)
   return (
     <div className={styles.whole}>
       {(searchable || tools !== undefined) && (
         <div className={styles.tools}>
-          {searchable && <SearchBox value={query} onChange={served?.onQuery ?? setTyped} placeholder={props.placeholder ?? texts.search} />}
+          {searchable && <SearchBox value={query} onChange={served?.onQuery ?? held?.onQuery ?? setTyped} placeholder={props.placeholder ?? texts.search} />}
           <span className={`numbers ${styles.count}`} role="status">{texts.rows(count(ordered.rows.length), count(served?.total ?? rows.length))}</span>
-          {tools}
+          {typeof tools === 'function' ? tools(ordered.rows) : tools}
         </div>
       )}
       <div ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>

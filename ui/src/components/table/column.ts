@@ -15,6 +15,8 @@ export interface Column<Row> {
   readonly bar?: Kind
   /** Width in pixels; columns without share what is left. */
   readonly width?: number
+  /** Room at least for a column without a width. */
+  readonly least?: number
   readonly unsortable?: boolean
 }
 

@@ -15,18 +15,28 @@ export interface Ordered<Row> {
   readonly sortBy: (column: Column<Row>) => void
 }
 
+/** What is sorted and searched for, where its owner keeps it, as in the address. */
+export interface Held {
+  readonly sort: Sort | null
+  readonly onSort: (sort: Sort) => void
+  readonly query: string
+  readonly onQuery: (query: string) => void
+}
+
 export interface OrderOptions {
   readonly query: string
   readonly firstSort: Sort | null
+  readonly held?: Held | undefined
   /** The server sorts: rows stay as they came. */
   readonly served?: { readonly sort: Sort | null; readonly onSort: (sort: Sort) => void } | undefined
 }
 
 /** Rows that answer the query, sorted; best answers first while nothing else was asked for. */
 export function useRows<Row>(data: readonly Row[], columns: readonly Column<Row>[], options: OrderOptions): Ordered<Row> {
-  const { query, firstSort, served } = options
+  const { query, firstSort, served, held } = options
   const [chosen, setChosen] = useState<Sort | null>(firstSort)
-  const sort = served ? served.sort : chosen
+  const keeper = served ?? held
+  const sort = keeper ? keeper.sort : chosen
   const found = useMemo(
     () => (served ? data : fuzzySearch(data, query, (row) => rowText(row, columns))) as (Row & object)[],
     [data, query, columns, served !== undefined],
@@ -42,7 +52,7 @@ export function useRows<Row>(data: readonly Row[], columns: readonly Column<Row>
   const sortBy = (column: Column<Row>) => {
     const desc = sort?.id === column.id ? !sort.desc : column.as !== undefined
     const next = { id: column.id, desc }
-    if (served) served.onSort(next)
+    if (keeper) keeper.onSort(next)
     else setChosen(next)
   }
   const model = table.getRowModel().rows

@@ -1,6 +1,106 @@
 import type { operators as english } from '../en/operators'
 
+const groupings: typeof english.groupings = {
+  'op-type': '类型',
+  name: '算子',
+  'full-name': '全名',
+  kernel: '核函数',
+  module: '模块',
+  shape: '形状',
+  source: '源码行',
+}
+
+const many: typeof english.groupings = {
+  'op-type': '类算子',
+  name: '个算子',
+  'full-name': '个算子',
+  kernel: '个核函数',
+  module: '个模块',
+  shape: '种算子与形状',
+  source: '行源码',
+}
+
+const what: typeof english.groupings = { ...groupings, 'op-type': '算子类型', shape: '算子与形状' }
+
+const processors: Record<string, string> = {
+  ai_core: 'AI Core',
+  ai_cpu: 'AI CPU',
+  host_cpu: '主机 CPU',
+  communication: '通信',
+  gpu: 'GPU',
+  tpu: 'TPU',
+}
+
+const processor = (kind: string | null) => (kind === null ? '未知' : (processors[kind] ?? kind.replaceAll('_', ' ')))
+
 export const operators: typeof english = {
-  title: '算子',
-  question: '哪些算子耗时最多？',
+  title: '算子性能',
+  question: '哪些算子最耗时？',
+  where: '算子的执行位置',
+  processor,
+  tab: (side, kind, tabs) => (kind !== null ? processor(kind) : side === 'host' ? '主机' : tabs > 2 ? '设备（全部）' : '设备'),
+  groupBy: '统计方式',
+  groupings,
+  headline: (side, name, share, time, count) => `${name} 占算子${side === 'host' ? '主机' : '设备'}时间的 ${share}：${time}${count === null ? '' : `，执行 ${count} 次`}。`,
+  most: (count, all, by) => (count === 1 ? `仅它一个就占 ${all} ${many[by]}全部时间的 80 %。` : `${all} ${many[by]}中的 ${count} 个占 80 % 的时间。`),
+  noTimes: '记录中没有这些算子的时间。',
+  pictureTitle: (by) => `最耗时的${what[by]}`,
+  pictureHint: '自身时间，以及在本页签全部时间中的占比',
+  chart: '图形',
+  bars: '柱状图',
+  pie: '饼图',
+  others: (count) => `其他 ${count} 个`,
+  tableTitle: (by) => `全部${what[by]}`,
+  tableHint: {
+    device: '各自下发到设备上的执行时间；占比按自身时间计算',
+    host: '主机上调用的时间；自身时间不含其调用的部分',
+  },
+  shareHint: '占比以设备上的全部时间为分母',
+  columns: {
+    name: '名称',
+    type: '类型',
+    processor: '处理器',
+    share: '占比',
+    self: '自身时间',
+    total: '总时间',
+    count: '次数',
+    mean: '平均',
+    min: '最短',
+    max: '最长',
+  },
+  search: '按名称或类型搜索…',
+  csv: 'CSV',
+  ofType: (type) => `类型 ${type} 的算子`,
+  none: '没有记录到算子',
+  noneHow: 'laptime 会记录每个迭代中主机上的算子和设备上的核函数：',
+  noneHere: '这里没有统计到任何内容',
+  noModules: '记录中没有算子所属的模块',
+  noStacks: '没有记录调用栈，因此无法按调用的源码行区分算子',
+  details: {
+    title: '算子',
+    times: '时间',
+    host: '主机',
+    device: '设备',
+    histogram: '单次执行时间的分布',
+    histogramAxis: '执行次数',
+    between: '从',
+    to: '到',
+    executions: '执行次数',
+    byStep: '按迭代',
+    byStepLabel: '每个迭代中的时间',
+    noStep: '迭代之外',
+    tensors: '输入与输出',
+    variants: (count) => `形状（${count} 种）`,
+    variantShare: '执行次数',
+    leftOut: (count) => `另有 ${count} 种`,
+    longest: '最长的执行',
+    step: (step) => `迭代 ${step}`,
+    at: (time) => `起始于 ${time}`,
+    source: '调用位置',
+    stack: '调用栈',
+    onlySums: '记录中只有该算子的汇总，没有单次执行。',
+    noTensors: '记录中没有输入与输出的形状',
+    noStack: '没有记录调用栈',
+    more: '已知信息',
+  },
 }

@@ -1,0 +1,40 @@
+import type { OperatorRow } from '../../api/shapes'
+import { Card } from '../../components/Card'
+import { EmptyState } from '../../components/EmptyState'
+import { Loaded } from '../../components/Loaded'
+import { useTexts } from '../../state/language'
+import { useOperators } from '../../state/operators'
+import type { PageProps } from '../pages'
+import { OperatorDrawer } from './details/OperatorDrawer'
+import { onlyKind, tabsOf } from './model'
+import { TabView } from './TabView'
+import { Choices } from './Choices'
+import { useTab } from './view'
+
+const RECORD = 'with laptime.profile() as profiler:\n    for batch in loader:\n        train(batch)\n        profiler.step()'
+
+/** Which operators take the time. */
+export default function Operators({ run }: PageProps) {
+  const device = useOperators(run, { on: 'device', by: 'op-type' })
+  const host = useOperators(run, { on: 'host', by: 'op-type' })
+  return (
+    <Loaded query={device} height={360}>
+      {(onDevice) => <Loaded query={host} height={360}>{(onHost) => <Sides run={run} device={onDevice.rows} host={onHost.rows} />}</Loaded>}
+    </Loaded>
+  )
+}
+
+function Sides({ run, device, host }: { run: string; device: readonly OperatorRow[]; host: readonly OperatorRow[] }) {
+  const { operators: texts } = useTexts()
+  const tabs = tabsOf(device, host)
+  const [tab, choose] = useTab(tabs)
+  if (tab === null) return <Card title={texts.title}><EmptyState what={texts.none} why={texts.noneHow} code={RECORD} /></Card>
+  const types = (tab.side === 'device' ? device : host).filter((row) => tab.kind === null || row.device_kind === tab.kind)
+  return (
+    <>
+      <Choices tabs={tabs} tab={tab} onTab={choose} only={onlyKind(device)} />
+      <TabView run={run} tab={tab} types={types} />
+      <OperatorDrawer run={run} side={tab.side} />
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+import { keepPreviousData } from '@tanstack/react-query'
+import { api } from '../../api/client'
+import type { Pipeline as PipelineAnswer } from '../../api/shapes'
+import { Card } from '../../components/Card'
+import { EmptyState } from '../../components/EmptyState'
+import { Loaded } from '../../components/Loaded'
+import { count, share, time } from '../../lib/units'
+import { useParam, useQueryChoices } from '../../state/address'
+import { useTexts } from '../../state/language'
+import { useWholeReport } from '../../state/report'
+import type { PageProps } from '../pages'
+import { isTold } from './model'
+import styles from './Pipeline.module.css'
+import { Processing } from './processing/Processing'
+import { Interval } from './interval/Interval'
+import { WATCH } from './recording'
+
+/** Whether training waits for data, and where it is held up. */
+export default function Pipeline({ run }: PageProps) {
+  const { rank } = useQueryChoices()
+  const query = rank === undefined ? {} : { rank }
+  const pipeline = api.useQuery('get', '/api/runs/{run}/pipeline', { params: { path: { run }, query } }, { placeholderData: keepPreviousData })
+  return <Loaded query={pipeline} height={420}>{(known) => (isTold(known) ? <Known run={run} pipeline={known} /> : <Nothing run={run} />)}</Loaded>
+}
+
+function Nothing({ run }: { run: string }) {
+  const { pipeline: texts } = useTexts()
+  const { data: report } = useWholeReport(run)
+  const told = report?.not_recorded.filter(({ what }) => what === 'data queues').map(({ how_to_record }) => how_to_record)[0]
+  return (
+    <Card title={texts.title}>
+      <EmptyState what={texts.none} why={texts.noneHow} code={told?.startsWith('mindspore') ? told : WATCH} />
+    </Card>
+  )
+}
+
+const TABS = ['interval', 'processing'] as const
+
+function Known({ run, pipeline }: { run: string; pipeline: PipelineAnswer }) {
+  const { pipeline: texts } = useTexts()
+  const [chosen, choose] = useParam('tab')
+  const tab = chosen === 'processing' ? 'processing' : 'interval'
+  return (
+    <>
+      <Headline pipeline={pipeline} />
+      <div className={styles.tabs} role="tablist" aria-label={texts.title}>
+        {TABS.map((each) => (
+          <button key={each} type="button" role="tab" aria-selected={each === tab} className={styles.tab} onClick={() => choose(each === 'interval' ? null : each)}>{texts.tabs[each]}</button>
+        ))}
+      </div>
+      {tab === 'interval' ? <Interval run={run} pipeline={pipeline} /> : <Processing run={run} pipeline={pipeline} />}
+    </>
+  )
+}
+
+const HARDLY = 0.01
+
+function Headline({ pipeline: { data_bound: bound, queues } }: { pipeline: PipelineAnswer }) {
+  const { pipeline: texts } = useTexts()
+  if (bound === null) return <p className={styles.headline} data-testid="headline">{queues.length > 0 ? texts.noWaits : texts.noWaitsNoQueues}</p>
+  const part = bound.share_of_step
+  const waited = bound.mean_wait_ns === null ? time(bound.wait_ns) : time(bound.mean_wait_ns)
+  const words = part !== null && part < HARDLY ? texts.hardly(waited, share(part)) : texts.waits(waited, part === null ? null : share(part))
+  return (
+    <p className={styles.headline} data-testid="headline">
+      {words}
+      {bound.waits !== null && ` ${texts.without(count(bound.waits), count(bound.batches))}`}
+    </p>
+  )
+}
