@@ -1,6 +1,6 @@
 import { keepPreviousData } from '@tanstack/react-query'
 import { api } from '../../api/client'
-import type { DataPipeline, Report } from '../../api/shapes'
+import type { Pipeline as PipelineAnswer, Report } from '../../api/shapes'
 import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
 import { Loaded } from '../../components/Loaded'
@@ -25,7 +25,7 @@ export function PipelineCard({ run, report }: { run: string; report: Report }) {
   )
 }
 
-function Pipeline({ pipeline, report }: { pipeline: DataPipeline; report: Report }) {
+function Pipeline({ pipeline, report }: { pipeline: PipelineAnswer; report: Report }) {
   const { overview: texts } = useTexts()
   const words = waitWords(pipeline, texts)
   const verdict = pipeline.stage_verdict
@@ -43,7 +43,7 @@ function Pipeline({ pipeline, report }: { pipeline: DataPipeline; report: Report
   )
 }
 
-function waitWords({ data_bound: bound }: DataPipeline, texts: Texts['overview']): string | null {
+function waitWords({ data_bound: bound }: PipelineAnswer, texts: Texts['overview']): string | null {
   if (bound === null) return null
   const waited = bound.share_of_step === null ? texts.waitsOnly(time(bound.wait_ns)) : texts.waits(time(bound.wait_ns), share(bound.share_of_step))
   const empty = bound.waits === null ? null : texts.emptyBatches(count(bound.waits), count(bound.batches))

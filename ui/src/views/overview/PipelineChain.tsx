@@ -1,10 +1,10 @@
-import type { DataPipeline } from '../../api/shapes'
+import type { Pipeline as PipelineAnswer } from '../../api/shapes'
 import { WarningIcon } from '../../components/icons'
 import { count, significant } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import styles from './PipelineChain.module.css'
 
-type Queue = DataPipeline['queues'][number]
+type Queue = PipelineAnswer['queues'][number]
 
 interface PipelineChainProps {
   readonly queues: readonly Queue[]
