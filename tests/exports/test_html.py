@@ -122,7 +122,7 @@ def test_answers_are_those_of_the_commands(workspace: Workspace, monkeypatch: py
     ):
         _, lines = run_laptime((command[0], str(EXAMPLE), *command[1:], "--json"))
         assert answers[f"/api/runs/run/{address}"][1] == json.loads(lines[-1]), address
-    assert "每步" in json.dumps(answers["/api/runs/run/advise?lang=zh"][1], ensure_ascii=False)
+    assert "训练等待数据" in json.dumps(answers["/api/runs/run/advise?lang=zh"][1], ensure_ascii=False)
 
 
 @pytest.mark.parametrize(
