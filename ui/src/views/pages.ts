@@ -1,6 +1,6 @@
 /** The pages of a run that there are, in the order of the navigation. A new page adds its line here. */
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
-import { type Icon, OperatorsIcon, OverviewIcon, PipelineIcon, StepsIcon } from '../components/icons'
+import { type Icon, FilesIcon, MemoryIcon, OperatorsIcon, OverviewIcon, PipelineIcon, StepsIcon, UtilisationIcon } from '../components/icons'
 import type { Texts } from '../texts/catalogues'
 
 export interface PageProps {
@@ -22,4 +22,7 @@ export const PAGES: readonly Page[] = [
   { name: 'steps', icon: StepsIcon, view: lazy(() => import('./steps/Steps')) },
   { name: 'operators', icon: OperatorsIcon, view: lazy(() => import('./operators/Operators')) },
   { name: 'pipeline', icon: PipelineIcon, view: lazy(() => import('./pipeline/Pipeline')) },
+  { name: 'memory', icon: MemoryIcon, view: lazy(() => import('./memory/Memory')) },
+  { name: 'utilisation', icon: UtilisationIcon, view: lazy(() => import('./utilisation/Utilisation')) },
+  { name: 'files', icon: FilesIcon, view: lazy(() => import('./files/Files')) },
 ]
