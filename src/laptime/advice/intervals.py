@@ -80,7 +80,7 @@ def _told_by_step_trace(rank: RankResults) -> Iterator[Draft]:
     """Where it is not: the intervals of the step trace."""
     if not rank.trace.steps.row_count:
         return
-    steps = [step for step in averaged_steps(rank.step_trace) if isinstance(step["interval_ns"], int)]
+    steps = [step for step in averaged_steps(rank.step_trace.steps) if isinstance(step["interval_ns"], int)]
     interval, total = (np.array([step[name] for step in steps], np.int64) for name in ("interval_ns", "total_ns"))
     weight = weigh(interval, total)
     if weight is not None and weight.counts:
