@@ -26,7 +26,13 @@ ROOT = Path(__file__).parents[2]
 PAGES = tuple(
     sorted(
         path
-        for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md"))
+        for path in (
+            ROOT / "README.md",
+            ROOT / "README.zh.md",
+            ROOT / "CONTRIBUTING.md",
+            ROOT / "CHANGELOG.md",
+            *(ROOT / "docs").glob("*.md"),
+        )
         if path.name != "benchmarks.md"  # written by `make bench`
     )
 )
