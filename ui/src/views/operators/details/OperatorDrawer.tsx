@@ -31,5 +31,5 @@ function Content({ run, side, chosen }: { run: string; side: Side; chosen: Chose
     ...(chosen.shapes === null ? {} : { input_shapes: chosen.shapes }),
   }
   const details = api.useQuery('get', '/api/runs/{run}/op/details', { params: { path: { run }, query } }, { placeholderData: keepPreviousData })
-  return <Loaded query={details} height={480}>{(known) => <OperatorAbout details={known} />}</Loaded>
+  return <Loaded query={details} height={480}>{(known) => <OperatorAbout run={run} details={known} />}</Loaded>
 }
