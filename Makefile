@@ -44,8 +44,8 @@ $(PAGES): $(PACKAGES) $(PAGE_SOURCES)
 	@echo "Building the pages ..."
 	@$(NPM) run build -- --logLevel warn
 
-demo: $(STAMP) $(PAGES)  ## explain an example recording
-	@$(BIN)/laptime report examples/ddp4-gloo
+demo: $(STAMP) $(PAGES)  ## show the example recordings in the browser, until Ctrl-C
+	@$(BIN)/laptime open examples
 
 test: $(STAMP) $(PAGES)  ## run the tests, but for those with the frameworks
 	@$(NPM) run test

@@ -7,6 +7,7 @@ from string import Formatter
 
 import pytest
 
+from laptime.advice.finding import CAUSES
 from laptime.advice.texts.recorded import CHINESE_OF
 from laptime.advice.texts.wording import CATALOGUES, LANGUAGES, Text, Wording, variant
 from laptime.analyses.recorded import _BY_LAPTIME, _BY_OTHERS, _BY_TORCH_XLA, _HOW
@@ -46,6 +47,16 @@ def test_every_rule_has_its_row_in_the_docs() -> None:
     rules = {key.split(".")[0] for key in ENGLISH if key.endswith(".title") and not key.startswith("page.")}
     page = (ROOT / "docs" / "advice.md").read_text(encoding="utf-8")
     assert rules == set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+
+
+def test_every_cause_is_of_the_closed_list_and_defined() -> None:
+    definitions = (ROOT / "docs" / "definitions.md").read_text(encoding="utf-8")
+    assert not [cause for cause in CAUSES if f"`{cause}`" not in definitions]
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "laptime" / "advice").glob("*.py"))
+    named = set(re.findall(r'^ +"(\w+)"(?: if \w+[^\n]* else "(\w+)")?,\n +(?:weight|None),$', source, re.MULTILINE))
+    causes = {cause for pair in named for cause in pair if cause}
+    assert len(causes) >= 12
+    assert causes <= set(CAUSES)
 
 
 def test_every_rule_has_a_fix() -> None:

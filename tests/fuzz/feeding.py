@@ -19,9 +19,9 @@ from random import Random
 
 from rich.cells import cell_len
 
+from laptime.advice.advising import report
 from laptime.analyses.operators import GROUPINGS, operator_table
 from laptime.analyses.pipeline import pipeline
-from laptime.analyses.report import report
 from laptime.analyses.step_trace import as_json, step_trace
 from laptime.cli.app import run as command_line
 from laptime.errors import LaptimeError

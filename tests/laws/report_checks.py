@@ -25,6 +25,23 @@ def assert_consistent(report: Json) -> None:
             _check_device(device)
     for warning in report["warnings"]:
         assert warning["count"] > 0, warning
+    _check_findings(report)
+
+
+def _check_findings(report: Json) -> None:
+    """Savings are of the step and no more than their parts of some rank's budget; the largest comes first."""
+    budgets = [rank["step_summary"]["budget"] for rank in report["ranks"] if rank["step_summary"]]
+    for finding in report["findings"]:
+        saving, share, parts = (finding[key] for key in ("saving_ns_per_step", "saving_share", "budget_parts"))
+        assert (saving is None) == (share is None), finding
+        assert share is None or 0 < share <= 1, finding
+        if set(parts) & set(budgets[0] if budgets else ()):
+            assert any(0 < saving <= sum(budget[part] or 0 for part in parts) for budget in budgets), finding
+        for place in finding["slices"]:
+            assert 0 <= place["rank_index"] < len(report["ranks"]), finding
+    savings = [finding["saving_ns_per_step"] for finding in report["findings"]]
+    known = [saving for saving in savings if saving is not None]
+    assert savings == sorted(known, reverse=True) + [None] * (len(savings) - len(known)), savings
 
 
 def assert_sound_pipeline(pipeline: Json) -> None:

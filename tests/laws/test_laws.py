@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from laptime.analyses.report import report
+from laptime.advice.advising import report
 from laptime.errors import LaptimeError
 from laptime.exports.chrome import write_chrome
 from laptime.importers.opening import open_run

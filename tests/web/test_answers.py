@@ -94,6 +94,14 @@ def test_tags_spare_what_is_unchanged(client: Client, run_ids: dict[str, str]) -
     assert client.get(path, headers={"Accept": "text/csv"}).headers["etag"] != tag
 
 
+def test_the_list_of_runs_is_tagged_and_packed_too(client: Client) -> None:
+    first = client.get("/api/runs", headers={"Accept-Encoding": "gzip"})
+    assert first.headers["content-encoding"] == "gzip"
+    again = client.get("/api/runs", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/api/runs", headers={"Accept-Encoding": "identity"}).json() == first.json()
+
+
 def test_a_new_import_has_new_tags(imported: Imported, tmp_path: Path) -> None:
     from laptime.web.catalogue import Catalogue
     from laptime.web.worker import import_run

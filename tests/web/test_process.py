@@ -156,10 +156,7 @@ def test_a_killed_import_is_told_and_the_server_goes_on(machine: Machine, base: 
     events = [slice_of("cpu_op", f"op{number % 100}", number, 1) for number in range(300_000)]
     written(base / "one" / "large.pt.trace.json", events)
     with machine.opened(base, "--port", free_port()) as (_, address), httpx.Client(base_url=address) as client:
-        begin = time.monotonic()
-        while not (runs := client.get("/api/runs").json()["runs"]):
-            assert time.monotonic() - begin < _LONGEST_S
-        run = runs[0]["run"]
+        run = _first_run(address)
         heard = list(_events_of_a_killed_import(client, run))
         assert [row["status"] for row in heard][:2] == ["queued", "importing"]
         assert str(heard[-1]["message"]).startswith("the import was killed (SIGKILL)")
@@ -179,20 +176,45 @@ def _events_of_a_killed_import(client: httpx.Client, run: str) -> Iterator[dict[
             if row["status"] in ("failed", "ready"):
                 return
             if row["status"] == "importing" and not killed:
-                killed = _kill_workers()
+                os.kill(_worker(), signal.SIGKILL)
+                killed = True
 
 
-def _kill_workers() -> bool:
-    """kill -9 of this test's import, found as a person would."""
+def test_no_import_outlives_its_server(machine: Machine, base: Path) -> None:
+    events = [slice_of("cpu_op", f"op{number % 100}", number, 1) for number in range(300_000)]
+    written(base / "one" / "large.pt.trace.json", events)
+    with machine.opened(base, "--port", free_port()) as (server, address):
+        run = _first_run(address)
+        assert httpx.post(f"{address}api/runs/{run}/import").status_code == 202
+        worker = _worker()
+        server.kill()
+        server.wait(_LONGEST_S)
+    begin = time.monotonic()
+    while _is_there(worker):
+        assert time.monotonic() - begin < _LONGEST_S
+        time.sleep(0.05)
+
+
+def _first_run(address: str) -> str:
+    begin = time.monotonic()
+    while not (runs := httpx.get(f"{address}api/runs").json()["runs"]):
+        assert time.monotonic() - begin < _LONGEST_S
+    return str(runs[0]["run"])
+
+
+def _is_there(pid: int) -> bool:
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return bool(state.strip()) and not state.startswith("Z")
+
+
+def _worker() -> int:
+    """The process of this test's import, found as a person would."""
     begin = time.monotonic()
     while time.monotonic() - begin < _LONGEST_S:
-        found = subprocess.run(
-            ["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True
-        ).stdout.splitlines()
-        rows = [line.split(maxsplit=2) for line in found[1:]]
+        shown = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+        rows = [line.split(maxsplit=2) for line in shown.splitlines()[1:]]
         servers = {pid for pid, parent, _ in rows if parent == str(os.getpid())}
         workers = [int(pid) for pid, parent, words in rows if parent in servers and "laptime.web.worker" in words]
-        for pid in workers:
-            os.kill(pid, signal.SIGKILL)
-            return True
-    return False
+        if workers:
+            return workers[0]
+    raise AssertionError("no import runs")

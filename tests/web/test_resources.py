@@ -26,8 +26,10 @@ from laptime.web.cards import card_of
 from laptime.web.catalogue import Catalogue
 from laptime.web.finding import Search
 from laptime.web.security import Security
+from laptime.web.shapes.counters import Counters
 from laptime.web.shapes.files import Files
 from laptime.web.shapes.memory import Allocations, LiveBlocks, MemoryCurve
+from laptime.web.shapes.memory_by_operator import MemoryByOperator
 from laptime.web.shapes.op import Operators
 from laptime.web.shapes.operator_details import OperatorDetails
 from laptime.web.shapes.pipeline import QueueSamples
@@ -54,6 +56,8 @@ FORMS: dict[str, Any] = {
     "memory/curve": MemoryCurve,
     "memory/live": LiveBlocks,
     "memory/allocations": Allocations,
+    "memory/operators": MemoryByOperator,
+    "counters": Counters,
     "utilisation": Utilisation,
     "timeline": TimelineSummary,
     "files": Files,

@@ -27,8 +27,6 @@ CAUSES = (
     "other",
 )
 """Closed list of what costs time."""
-SEVERITIES = ("high", "medium", "low", "info")
-CONFIDENCES = ("high", "medium", "low")
 
 
 @dataclass(frozen=True)

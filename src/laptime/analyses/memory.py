@@ -104,7 +104,7 @@ def curve(size: IntArray, start: IntArray, end: IntArray) -> tuple[IntArray, Col
 
     `start` NULL: alive before; `end` NULL: alive at the end.
     """
-    exact: Column = size if float(np.abs(size.astype(np.float64)).sum()) < _EXACT else size.astype(object)
+    exact = exact_sizes(size)
     begins, ends = start != NULL, end != NULL
     times = np.concatenate([start[begins], end[ends]])
     change = np.concatenate([exact[begins], -exact[ends]])
@@ -114,6 +114,11 @@ def curve(size: IntArray, start: IntArray, end: IntArray) -> tuple[IntArray, Col
     order = np.argsort(times, kind="stable")
     distinct, place = np.unique(times[order], return_index=True)
     return distinct, np.add.reduceat(change[order], place).cumsum()
+
+
+def exact_sizes(size: IntArray) -> Column:
+    """The same sizes, as integers without bounds where a sum of them might not fit in 64 bits."""
+    return size if float(np.abs(size.astype(np.float64)).sum()) < _EXACT else size.astype(object)
 
 
 def highest(times: Column, levels: Column, *, columns: int) -> list[int]:

@@ -1,6 +1,6 @@
-"""Counters of memory: what the allocator or the device itself told over time.
+"""Counters over time: those of memory, which the allocator or the device itself told, and all others.
 
-Definitions: docs/definitions.md, "Memory".
+Definitions: docs/definitions.md, "Memory", "Counters".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EXACT = 2.0**62
 
 
 @dataclass(frozen=True)
-class MemoryCounter:
+class Counter:
     """Samples of one counter in order of time; none of them is NaN or infinite."""
 
     name: str
@@ -47,22 +47,31 @@ class MemoryCounter:
         }
 
 
-def memory_counters(trace: Trace) -> Iterator[MemoryCounter]:
+def memory_counters(trace: Trace) -> Iterator[Counter]:
     """Counters of bytes, and those whose name speaks of memory; samples that are no numbers are left out."""
+    return counters(trace, of_memory=True)
+
+
+def counters(trace: Trace, *, of_memory: bool) -> Iterator[Counter]:
+    """Counters of memory, or all others; samples that are no numbers are left out."""
     tracks = trace.tracks.arrow(["track_id", "kind", "name", "unit", "device"]).to_pylist()
     table = trace.table("counters")
     table.load("track_id", "ts_ns", "value")
     for track in tracks:
         name = str(track["name"])
-        if track["kind"] != "counter" or not (track["unit"] == "bytes" or _OF_MEMORY.search(name)):
+        if track["kind"] != "counter" or _is_of_memory(name, track["unit"]) != of_memory:
             continue
         rows = np.flatnonzero(table["track_id"] == track["track_id"])
         values = np.asarray(table["value"][rows], np.float64)
         finite = np.isfinite(values)
         if finite.any():
-            match = _DEVICE_IN_NAME.search(name)
+            match = _DEVICE_IN_NAME.search(name) if of_memory else None
             device = (match["last"] or match["first"]) if match else None
-            yield MemoryCounter(name, device, track["unit"], table["ts_ns"][rows][finite], values[finite])
+            yield Counter(name, device, track["unit"], table["ts_ns"][rows][finite], values[finite])
+
+
+def _is_of_memory(name: str, unit: object) -> bool:
+    return unit == "bytes" or _OF_MEMORY.search(name) is not None
 
 
 def whole(value: float) -> int | float:

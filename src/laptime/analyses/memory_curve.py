@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from laptime.analyses.memory import live_bytes, live_bytes_of
-from laptime.analyses.memory_counters import MemoryCounter, memory_counters, whole
+from laptime.analyses.memory_counters import Counter, memory_counters, whole
 from laptime.analyses.ranges import recorded_span
 from laptime.analyses.thinning import thinned
 from laptime.model.trace import Trace
@@ -53,15 +53,16 @@ def memory_curve(trace: Trace, *, device: str | None = None, points: int = 2000)
         peak_at_ns=peak[1],
         end_ns=max(recorded_span(trace)[1], int(live.times[-1]) if live else 0),
         capacity_bytes=_capacity(trace, chosen),
-        counters=[_counter(each, points) for each in memory_counters(trace) if _is_of(each, chosen)],
+        counters=[counter_curve(each, points) for each in memory_counters(trace) if _is_of(each, chosen)],
     )
 
 
-def _is_of(counter: MemoryCounter, device: str | None) -> bool:
+def _is_of(counter: Counter, device: str | None) -> bool:
     return device is None or counter.device in (device, None)
 
 
-def _counter(counter: MemoryCounter, points: int) -> Json:
+def counter_curve(counter: Counter, points: int) -> Json:
+    """Samples of a counter, thinned."""
     kept = thinned(counter.times, counter.values, points)
     values = [whole(value) for value in counter.values[kept].tolist()]
     return {

@@ -25,7 +25,9 @@ def show(result: Json, *, path: str, language: str) -> None:
     page, wording = console(), Wording(language)
     page.print(wording.say(Key("page.title", {"path": shortened(path, 50)})), style="bold")
     if not result["findings"]:
-        page.print(wording.say(Key("page.nothing")))
+        missing = {row["what"] for row in result["not_recorded"]}
+        without_steps = wording.recorded("step markers") in missing
+        page.print(wording.say(Key("page.nothing_without_steps" if without_steps else "page.nothing")))
     for finding in result["findings"]:
         page.print()
         _show_finding(page, finding, wording)

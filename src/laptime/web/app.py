@@ -21,8 +21,10 @@ from laptime.web.events import Hub
 from laptime.web.pages import STATIC, add_pages
 from laptime.web.resources import (
     advise,
+    counters,
     files,
     memory,
+    memory_by_operator,
     memory_over_time,
     op,
     operator_details,
@@ -49,6 +51,8 @@ RESOURCES: tuple[APIRouter, ...] = (
     advise.router,
     memory.router,
     memory_over_time.router,
+    memory_by_operator.router,
+    counters.router,
     utilisation.router,
     timeline.router,
     slices.router,

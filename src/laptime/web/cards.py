@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import cast
 
 from typing_extensions import TypedDict
 
 from laptime.advice.stored import REPORT_NAME, read_report
+from laptime.errors import WorkspaceError
 from laptime.model.workspace import Workspace
 
 _CARD_NAME = f"card-1-{REPORT_NAME}"
@@ -66,7 +68,8 @@ def card_of(place: Workspace, key: str) -> Card | None:
     if report is None:
         return None
     card = _card(report)
-    place.write_result(key, _CARD_NAME, card)
+    with suppress(WorkspaceError):  # a full disk: it is computed anew each time
+        place.write_result(key, _CARD_NAME, card)
     return card
 
 

@@ -6,11 +6,11 @@ A run's id is made of its name and of its place below the base folder: the same 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -26,6 +26,7 @@ from laptime.web.finding import RunFolder, Search
 from laptime.web.imports import Imports
 from laptime.web.opened import OpenedRuns
 
+_LOG = logging.getLogger(__name__)
 Status = Literal["new", "queued", "importing", "ready", "failed"]
 _GENERIC = {"profiler", "profile", "plugins", "ASCEND_PROFILER_OUTPUT", "traces", "."}
 """Names of folders that say nothing of the run in them."""
@@ -207,8 +208,12 @@ class Catalogue:
     def _watch(self) -> None:
         while not self._stop.is_set():
             began = time.monotonic()
-            with suppress(OSError):  # a folder went away meanwhile; the next look sees what is left
+            try:
                 self.refresh()
+            except OSError:  # a folder went away meanwhile; the next look sees what is left
+                _LOG.debug("the search was cut short", exc_info=True)
+            except Exception:  # whatever a strange folder raises, the runs known by now are served
+                _LOG.exception("the search failed")
             self.scanning = False
             self._stop.wait(max(_REFRESH_S, _REST * (time.monotonic() - began)))
 

@@ -78,8 +78,8 @@ class Imports:
                 folder, watcher = self._waiting.popleft()
             try:
                 self._import(folder, watcher)
-            except OSError as error:  # no process could be started
-                watcher.failed(f"the import could not start: {error.strerror or error}")
+            except Exception as error:  # no process could be started, or no room is left for its result
+                watcher.failed(f"the import failed: {error}")
 
     def _import(self, folder: RunFolder, watcher: Watcher) -> None:
         watcher.started()

@@ -80,6 +80,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/counters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counters
+         * @description Counters over time but those of device memory, and the mean use of processor cores where that is all there is.
+         */
+        get: operations["counters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/files": {
         parameters: {
             query?: never;
@@ -192,6 +212,26 @@ export interface paths {
          * @description The blocks that live on a device at a time, and who made them.
          */
         get: operations["memory_live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/memory/operators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Memory by operator
+         * @description Blocks that each operator allocated: how many, how much, how much of it lives at the peak.
+         */
+        get: operations["memory_by_operator"];
         put?: never;
         post?: never;
         delete?: never;
@@ -636,22 +676,19 @@ export interface components {
             total_ns: number;
         };
         /**
-         * CounterCurve
-         * @description A counter over time; `samples` counts them before thinning.
+         * Counters
+         * @description Counters of one recording that are not of device memory.
          */
-        CounterCurve: {
-            /** Device */
-            device: string | null;
-            /** Name */
-            name: string;
-            /** Samples */
-            samples: number;
-            /** Times Ns */
-            times_ns: number[];
-            /** Unit */
-            unit: string | null;
-            /** Values */
-            values: (number)[];
+        Counters: {
+            /** Counters */
+            counters: components["schemas"]["laptime__web__shapes__counters__CounterCurve"][];
+            processor: components["schemas"]["Processor"] | null;
+            /** Rank */
+            rank: number | null;
+            /** Schema Version */
+            schema_version: number;
+            /** Source */
+            source: string;
         };
         /**
          * DataBound
@@ -945,6 +982,46 @@ export interface components {
             tracks: number;
         };
         /**
+         * CounterCurve
+         * @description A counter; thinned where it has more samples than were asked for, without losing its extremes.
+         */
+        laptime__web__shapes__counters__CounterCurve: {
+            /** Device */
+            device: string | null;
+            /** Max Value */
+            max_value: number;
+            /** Mean Value */
+            mean_value: number | null;
+            /** Name */
+            name: string;
+            /** Samples */
+            samples: number;
+            /** Times Ns */
+            times_ns: number[];
+            /** Unit */
+            unit: string | null;
+            /** Values */
+            values: (number)[];
+        };
+        /**
+         * CounterCurve
+         * @description A counter over time; `samples` counts them before thinning.
+         */
+        laptime__web__shapes__memory__CounterCurve: {
+            /** Device */
+            device: string | null;
+            /** Name */
+            name: string;
+            /** Samples */
+            samples: number;
+            /** Times Ns */
+            times_ns: number[];
+            /** Unit */
+            unit: string | null;
+            /** Values */
+            values: (number)[];
+        };
+        /**
          * Launches
          * @description How long after its launch each device slice starts.
          */
@@ -1043,6 +1120,24 @@ export interface components {
             source: string;
         };
         /**
+         * MemoryByOperator
+         * @description Operators of a device, largest sum first; `total_rows` counts those left out too.
+         */
+        MemoryByOperator: {
+            /** Device */
+            device: string | null;
+            /** Rank */
+            rank: number | null;
+            /** Rows */
+            rows: components["schemas"]["OperatorMemory"][];
+            /** Schema Version */
+            schema_version: number;
+            /** Source */
+            source: string;
+            /** Total Rows */
+            total_rows: number;
+        };
+        /**
          * MemoryCounter
          * @description A counter of the allocator.
          */
@@ -1074,7 +1169,7 @@ export interface components {
             /** Changes */
             changes: number;
             /** Counters */
-            counters: components["schemas"]["CounterCurve"][];
+            counters: components["schemas"]["laptime__web__shapes__memory__CounterCurve"][];
             /** Device */
             device: string | null;
             /** Devices */
@@ -1164,6 +1259,22 @@ export interface components {
             variants: components["schemas"]["Variant"][];
             /** Variants Left Out */
             variants_left_out: number;
+        };
+        /**
+         * OperatorMemory
+         * @description What an operator allocated; `op` is the name of the blocks where that is not known, null where nothing is.
+         */
+        OperatorMemory: {
+            /** Count */
+            count: number;
+            /** Live At Peak Bytes */
+            live_at_peak_bytes: number;
+            /** Max Bytes */
+            max_bytes: number;
+            /** Op */
+            op: string | null;
+            /** Total Bytes */
+            total_bytes: number;
         };
         /**
          * OperatorOfSlice
@@ -1353,6 +1464,22 @@ export interface components {
             stored: components["schemas"]["StageShares"] | null;
             /** Within Stages Shares */
             within_stages_shares: number[];
+        };
+        /**
+         * Processor
+         * @description Mean use of the host's processor cores.
+         */
+        Processor: {
+            /** Idle Percent */
+            idle_percent: number | null;
+            /** Io Percent */
+            io_percent: number | null;
+            /** Processors */
+            processors: number | null;
+            /** Sys Percent */
+            sys_percent: number | null;
+            /** User Percent */
+            user_percent: number | null;
         };
         /**
          * Query
@@ -2348,6 +2475,79 @@ export interface operations {
             };
         };
     };
+    counters: {
+        parameters: {
+            query?: {
+                /** @description Most points of each curve. */
+                points?: number;
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Counters"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
     files: {
         parameters: {
             query?: never;
@@ -2742,6 +2942,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LiveBlocks"];
+                };
+            };
+            /** @description An option that cannot be as it was given, or that this run has no answer to. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description Not from this address, or without the token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description No such run, or no such part of it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description The run is not imported yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            /** @description A parameter of the wrong type or out of bounds. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    memory_by_operator: {
+        parameters: {
+            query?: {
+                /** @description Device by its name; default: the one with the highest peak. */
+                device?: string | null;
+                /** @description Most rows. */
+                limit?: number;
+                /** @description Rank to look at; default: the first. */
+                rank?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run, from /api/runs. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryByOperator"];
                 };
             };
             /** @description An option that cannot be as it was given, or that this run has no answer to. */

@@ -45,6 +45,8 @@ test.each([
 test('counts are whole up to a million', () => {
   expect(count(12345)).toBe('12,345')
   expect(count(1_090_000)).toBe('1.09 M')
+  expect(count(803.333333)).toBe('803')
+  expect(count(1.6667)).toBe('1.67')
 })
 
 test('unknown is never 0', () => {

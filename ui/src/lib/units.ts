@@ -8,8 +8,8 @@ export const SPACE = '\u00a0'
 
 type Scale = readonly (readonly [unit: string, size: number])[]
 
-const TIMES: Scale = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]]
-const SIZES: Scale = [['B', 1], ['KiB', 2 ** 10], ['MiB', 2 ** 20], ['GiB', 2 ** 30], ['TiB', 2 ** 40]]
+export const TIMES: Scale = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]]
+export const SIZES: Scale = [['B', 1], ['KiB', 2 ** 10], ['MiB', 2 ** 20], ['GiB', 2 ** 30], ['TiB', 2 ** 40]]
 const COUNTS: Scale = [['', 1], ['k', 1e3], ['M', 1e6], ['G', 1e9]]
 
 /** 3 significant digits without an exponent: 0.123, 1.23, 12.3, 123, 1230. */
@@ -38,17 +38,18 @@ export function bytes(value: number | null | undefined): string {
   return value == null ? UNKNOWN : scaled(value, SIZES)
 }
 
-/** Counts stay whole up to a million: 12,345 and 1.23 M. */
+/** Counts stay whole up to a million: 12,345 and 1.23 M; means of counts keep three digits: 803 and 1.67. */
 export function count(value: number | null | undefined): string {
   if (value == null) return UNKNOWN
-  return Math.abs(value) < 1e6 ? grouped(value) : scaled(value, COUNTS)
+  if (Math.abs(value) >= 1e6) return scaled(value, COUNTS)
+  return Number.isInteger(value) ? grouped(value) : grouped(Number(significant(value)))
 }
 
 /** A fraction of 0..1 as percent; what is there but too little to show is not 0. */
 export function share(fraction: number | null | undefined): string {
   if (fraction == null) return UNKNOWN
   const percent = fraction * 100
-  if (percent !== 0 && Math.abs(percent) < 0.05) return `${percent < 0 ? '> -0.1' : '< 0.1'}${SPACE}%`
+  if (percent !== 0 && Math.abs(percent) < 0.05) return `${percent < 0 ? '>' : '<'}${SPACE}${percent < 0 ? '-0.1' : '0.1'}${SPACE}%`
   return `${percent.toFixed(Math.abs(percent) >= 99.95 ? 0 : 1)}${SPACE}%`
 }
 

@@ -232,6 +232,7 @@ _TEXTS = {
     # ---- 页面 ----
     "page.title": "{path}：改进建议",
     "page.nothing": "没有发现占step百分之一以上的问题。",
+    "page.nothing_without_steps": "没有发现问题。此记录没有step标记：step未知时，无法得知其损失的时间。",
     "page.note": "节省的时间是每个step最多可缩短的时间；同一原因的节省不能相加。",
     "page.not_recorded": "未记录的内容，以及如何记录",
     "page.high": "高",

@@ -274,6 +274,9 @@ _TEXTS = {
     # ---- pages ----
     "page.title": "What to change in {path}",
     "page.nothing": "Nothing found that costs a step one per cent or more.",
+    "page.nothing_without_steps": (
+        "Nothing found. No step was marked in this recording: where none is known, what it loses cannot be said."
+    ),
     "page.note": "Savings are what a step would be shorter by at most; those of one cause do not add up.",
     "page.not_recorded": "Not recorded, and what records it",
     "page.high": "high",

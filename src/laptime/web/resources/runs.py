@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import JSONResponse, StreamingResponse
 from typing_extensions import TypedDict
 
+from laptime.web.answers import tagged
 from laptime.web.asking import CatalogueOf, RunId
 from laptime.web.catalogue import RunRow
 from laptime.web.events import Hub
@@ -27,7 +28,7 @@ class RunList(TypedDict):
 
 
 @router.get("/runs", operation_id="runs", response_model=RunList, responses=faults(), summary="All runs")
-def runs(catalogue: CatalogueOf) -> Response:
+def runs(catalogue: CatalogueOf, request: Request) -> Response:
     """Runs under the base folders; `scanning` while they are searched for the first time."""
     rows = catalogue.runs()
     result = {
@@ -37,7 +38,7 @@ def runs(catalogue: CatalogueOf) -> Response:
         "notes": catalogue.notes,
         "runs": rows,
     }
-    return JSONResponse(result)
+    return tagged(request, result)
 
 
 @router.get("/runs/{run}", operation_id="run", response_model=RunRow, responses=faults(404), summary="One run")

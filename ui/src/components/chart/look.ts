@@ -88,6 +88,9 @@ export function legend(look: Look, more: object = {}): object {
   return { textStyle: { color: look.text }, icon: 'roundRect', itemWidth: 12, itemHeight: 12, top: 0, left: 0, ...more }
 }
 
+/** Legends of lines show the line itself, dashes and all, without a symbol on it. */
+export const LINES = { icon: undefined, itemWidth: 22, itemStyle: { opacity: 0 } }
+
 /** For `valueFormatter` of tooltips: values with their unit. */
 export function inUnits(as: Quantity): (value: unknown) => string {
   return (value) => readable(typeof value === 'number' ? value : null, as)

@@ -8,6 +8,8 @@ export interface ChartClick {
   readonly seriesIndex: number
   readonly seriesName: string
   readonly name: string
+  /** The item itself, as the option gave it. */
+  readonly data?: unknown
 }
 
 export interface ChartEvents {

@@ -1,0 +1,41 @@
+"""Memory of a run by the operator that allocated it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from laptime.analyses.memory_by_operator import memory_by_operator as by_operator_of
+from laptime.model.trace import Run
+from laptime.web.asking import AnswersOf, Device, Rank, RunId
+from laptime.web.shapes.faults import OF_RUN
+from laptime.web.shapes.memory_by_operator import MemoryByOperator
+
+router = APIRouter(prefix="/api/runs/{run}", tags=["analyses"])
+
+
+@router.get(
+    "/memory/operators",
+    operation_id="memory_by_operator",
+    response_model=MemoryByOperator,
+    responses=OF_RUN,
+    summary="Memory by operator",
+)
+def memory_by_operator(
+    run: RunId,
+    answers: AnswersOf,
+    request: Request,
+    rank: Rank = None,
+    device: Device = None,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Most rows.")] = 1000,
+) -> Response:
+    """Blocks that each operator allocated: how many, how much, how much of it lives at the peak."""
+
+    def compute(opened: Run) -> object:
+        trace = opened.trace_of(rank)
+        found = by_operator_of(trace, device=device, limit=limit)
+        return {"schema_version": 1, "rank": trace.rank, "source": trace.source, **asdict(found)}
+
+    return answers.json(request, run, compute)

@@ -1,0 +1,44 @@
+import type { MemoryCurve } from '../../api/shapes'
+import { Headline } from '../../components/Headline'
+import { counterText, highest } from '../../lib/counters'
+import { ownerTree, stepAt, type StepSpan } from '../../lib/memory'
+import { bytes, share, time } from '../../lib/units'
+import { useTexts } from '../../state/language'
+import { type MemoryChoice, useLive } from './useMemory'
+
+interface MemoryHeadlineProps {
+  readonly curve: MemoryCurve
+  readonly choice: MemoryChoice
+  readonly steps: readonly StepSpan[]
+}
+
+/** How full the memory gets, when, and of what. */
+export function MemoryHeadline(props: MemoryHeadlineProps) {
+  return props.curve.peak_at_ns === null ? <OfCounters {...props} /> : <OfBlocks {...props} peakAt={props.curve.peak_at_ns} />
+}
+
+function OfBlocks({ curve, choice, steps, peakAt }: MemoryHeadlineProps & { peakAt: number }) {
+  const { memory: texts } = useTexts()
+  const { data: live } = useLive(choice, null)
+  const step = stepAt(steps, peakAt)
+  const [largest] = live ? ownerTree(live.owners, live.bytes, { unknown: texts.unknownOwner, others: texts.others }) : []
+  const notes = [
+    step === null ? null : texts.inStep(step),
+    curve.capacity_bytes === null || curve.peak_bytes === null ? null : texts.ofCapacity(share(curve.peak_bytes / curve.capacity_bytes), bytes(curve.capacity_bytes)),
+    largest === undefined ? null : texts.largest(largest.name, bytes(largest.value), share(live?.bytes ? largest.value / live.bytes : null)),
+  ]
+  return (
+    <Headline label={texts.question} words={texts.peak(curve.device ?? texts.noDevice, bytes(curve.peak_bytes), time(peakAt))} notes={notes} />
+  )
+}
+
+function OfCounters({ curve }: MemoryHeadlineProps) {
+  const { memory: texts } = useTexts()
+  const peaks = curve.counters.flatMap((counter) => {
+    const peak = highest(counter)
+    return peak === null ? [] : [{ counter, ...peak }]
+  })
+  const top = peaks.toSorted((a, b) => b.value - a.value)[0]
+  if (!top) return null
+  return <Headline label={texts.question} words={texts.counterPeak(top.counter.name, counterText(top.value, top.counter), time(top.at))} notes={[texts.onlyCounters]} />
+}
