@@ -56,7 +56,7 @@ export const pipeline = {
   queueSize: (queue: string) => `${queue}: size`,
   queueFacts: ({ empty_count: empty, full_count: full, samples }: Filled) =>
     `Empty ${empty} of ${samples} times${percent(empty, samples)}${full === null ? '' : `, full ${full} times${percent(full, samples)}`}`,
-  size: 'batches',
+  size: 'entries',
   time: 'time',
   sample: 'sample',
   capacity: 'capacity',
@@ -66,6 +66,7 @@ export const pipeline = {
   wait: 'waiting',
   lines: { get: 'get', push: 'push', total: 'total' },
   mean: (name: string, time: string) => `${name}: ${time} on average`,
+  withoutFirst: 'the first batch left out',
   sendTimes: 'Sending a batch',
   fetchTimes: 'Fetch: training waits',
   noTimes: 'The recording tells no times of fetching or sending.',

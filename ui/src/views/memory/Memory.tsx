@@ -38,7 +38,7 @@ function OfDevice({ choice }: { choice: MemoryChoice }) {
   const curve = useCurve(choice)
   const { data: report } = useWholeReport(choice.run)
   const how = howToRecord(report, 'memory')
-  return <Loaded query={curve} height={480}>{(known) => <Shown curve={known} choice={choice} steps={report ? (entryOf(report, choice.rank)?.steps ?? []) : []} how={how} />}</Loaded>
+  return <Loaded query={curve} height={480}>{(known) => <Shown curve={known} choice={choice} steps={report ? (entryOf(report, choice.rank)?.steps ?? []) : []} how={how} framework={report?.run.framework} />}</Loaded>
 }
 
 interface ShownProps {
@@ -46,19 +46,21 @@ interface ShownProps {
   readonly choice: MemoryChoice
   readonly steps: readonly StepSpan[]
   readonly how: string | undefined
+  readonly framework: string | null | undefined
 }
 
-function Shown({ curve, choice, steps, how }: ShownProps) {
+function Shown({ curve, choice, steps, how, framework }: ShownProps) {
   const { memory: texts } = useTexts()
   const { steps: range } = useSelection()
   const [at, setAt] = useInstant()
-  if (curve.peak_at_ns === null && curve.counters.length === 0) return <Card title={texts.curve}><EmptyState what={texts.none} why={texts.noneWhy} code={how ?? RECORD} /></Card>
+  const record = RECORD[framework ?? '']
+  if (curve.peak_at_ns === null && curve.counters.length === 0) return <Card title={texts.curve}><EmptyState what={texts.none} why={texts.noneWhy} code={how ?? record} /></Card>
   if (curve.peak_at_ns === null) {
     return (
       <Stack>
         <MemoryHeadline curve={curve} choice={choice} steps={steps} />
         <CountersCard curve={curve} />
-        <Card title={texts.allocations}><EmptyState what={texts.noBlocks} why={texts.noBlocksWhy} code={how ?? RECORD} /></Card>
+        <Card title={texts.allocations}><EmptyState what={texts.noBlocks} why={texts.noBlocksWhy} code={how ?? record} /></Card>
       </Stack>
     )
   }
@@ -73,7 +75,12 @@ function Shown({ curve, choice, steps, how }: ShownProps) {
   )
 }
 
-const RECORD = 'with laptime.Profiler("runs/mine", profile_memory=True) as prof:\n    for batch in prof.watch(loader):\n        train(batch)\n        prof.step()'
+/** Records blocks, and not totals alone, by framework. */
+const RECORD: Record<string, string> = {
+  pytorch: 'laptime.Profiler("runs/mine", profile_memory=True)',
+  megengine: 'laptime.Profiler("runs/mine", formats="memory_flow.svg")',
+  mindspore: 'mindspore.Profiler(profile_memory=True)',
+}
 
 /** From the first to the last of the steps that the header chooses. */
 function partOf(steps: readonly StepSpan[], range: string | null): readonly [number, number] | null {

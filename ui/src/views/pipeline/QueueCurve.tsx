@@ -59,7 +59,7 @@ function chart(look: Look, { sizes, axis, capacity, mean, words }: Drawn): Chart
   const line = (value: number, name: string, type: 'solid' | 'dashed', position: string) => ({
     yAxis: value,
     lineStyle: { color: look.dimmed, type },
-    label: { position, color: look.dimmed, formatter: `${name} ${significant(value)}` },
+    label: { position, color: look.dimmed, formatter: `${name} ${Number.isInteger(value) ? count(value) : significant(value)}` },
   })
   const most = Math.max(capacity ?? 0, ...sizes, 1)
   return {

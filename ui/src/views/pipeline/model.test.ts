@@ -11,9 +11,9 @@ const CHAIN = [operator(0, null, null), operator(1, 0, 0.09), operator(2, 1, 0.0
 
 test('readers stand at the left, training at the right', () => {
   const { nodes, pipes, columns, rows } = layOut(CHAIN)
-  expect(nodes.map(({ op, column }) => [op?.op_id ?? 'training', column])).toEqual([[0, 3], [1, 2], [2, 1], [3, 0], ['training', 4]])
-  expect(pipes.map(({ from, to }) => [from.op.op_id, to.op?.op_id ?? 'training'])).toEqual([[0, 'training'], [1, 0], [2, 1], [3, 2]])
-  expect([columns, rows]).toEqual([5, 1])
+  expect(nodes.map(({ op, column }) => [op?.op_id ?? 'training', column])).toEqual([[1, 2], [2, 1], [3, 0], ['training', 3]])
+  expect(pipes.map(({ from, to }) => [from.op.op_id, to.op?.op_id ?? 'training'])).toEqual([[1, 'training'], [2, 1], [3, 2]])
+  expect([columns, rows]).toEqual([4, 1])
 })
 
 test('two readers have a row each, and meet between them', () => {

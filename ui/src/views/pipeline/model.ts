@@ -52,7 +52,8 @@ export interface Graph {
 }
 
 /** Operators in columns, those that read first at the left, training at the right; a row for each reader. */
-export function layOut(operators: readonly PipelineOperator[]): Graph {
+export function layOut(all: readonly PipelineOperator[]): Graph {
+  const operators = all.filter((op) => !isInline(op))
   const ids = new Set(operators.map(({ op_id }) => op_id))
   const childrenOf = (id: number | null) =>
     operators.filter(({ op_id, parent_id }) => op_id !== id && (parent_id !== null && ids.has(parent_id) ? parent_id : null) === id)
@@ -75,6 +76,11 @@ export function layOut(operators: readonly PipelineOperator[]): Graph {
     queue: from.op.output_queue,
   }))
   return { nodes: [...nodes.values(), training], pipes, columns: deepest + 1, rows: Math.max(rows, 1) }
+}
+
+/** What follows the last queue and was not timed, as counting epochs, takes no place. */
+function isInline({ parent_id, output_queue, total_ns }: PipelineOperator): boolean {
+  return parent_id === null && output_queue === null && total_ns === null
 }
 
 /** The name of the recorded queue behind an operator, null where none was looked at over time. */

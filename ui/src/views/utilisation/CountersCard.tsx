@@ -54,7 +54,7 @@ function Processor({ told }: { told: NonNullable<Counters['processor']> }) {
   return (
     <div className={styles.counter}>
       <h3>{texts.processor} {told.processors !== null && <small>{texts.processorHint(count(told.processors))}</small>}</h3>
-      <dl>
+      <dl className={styles.processor}>
         {parts.map((part) => <div key={part}><dt>{texts.processorParts[part]}</dt><dd className="numbers">{significant(told[part]!)}{SPACE}%</dd></div>)}
       </dl>
     </div>

@@ -3,6 +3,7 @@ import type { OperatorDetails } from '../../../api/shapes'
 import { CodeLine } from '../../../components/CodeLine'
 import { StackFrames } from '../../../frame/slice/SliceSource'
 import { useTexts } from '../../../state/language'
+import { useWholeReport } from '../../../state/report'
 import { ByStep } from './ByStep'
 import styles from './Details.module.css'
 import { Histogram } from './Histogram'
@@ -11,7 +12,7 @@ import { SideTimes } from './SideTimes'
 import { Variants } from './Variants'
 
 /** A row in full: both sides, how its executions spread, what they worked on, who called them. */
-export function OperatorAbout({ details }: { details: OperatorDetails }) {
+export function OperatorAbout({ run, details }: { run: string; details: OperatorDetails }) {
   const { operators: texts, slice } = useTexts()
   const words = texts.details
   const about = [details.op_type === details.name ? null : details.op_type, details.device_kind === null ? null : texts.processor(details.device_kind)]
@@ -23,10 +24,10 @@ export function OperatorAbout({ details }: { details: OperatorDetails }) {
       {details.histogram === null ? <p className={styles.note}>{words.onlySums}</p> : <Part title={words.histogram}><Histogram histogram={details.histogram} /></Part>}
       {details.by_step.some(({ step }) => step !== null) && <Part title={words.byStep}><ByStep steps={details.by_step} /></Part>}
       <Part title={details.variants.length > 1 ? words.variants(details.variants.length + details.variants_left_out) : words.tensors}>
-        {details.variants.length === 0 ? <p className={styles.note}>{words.noTensors}</p> : <Variants details={details} />}
+        {details.variants.length === 0 ? <Missing run={run} what="input shapes" words={words.noTensors} /> : <Variants details={details} />}
       </Part>
       {details.called_from !== null && <Part title={words.source}><CodeLine code={details.called_from} /></Part>}
-      <Part title={slice.stack}>{details.stack.length === 0 ? <p className={styles.note}>{words.noStack}</p> : <StackFrames frames={details.stack} />}</Part>
+      <Part title={slice.stack}>{details.stack.length === 0 ? <Missing run={run} what="call stacks" words={words.noStack} /> : <StackFrames frames={details.stack} />}</Part>
       {details.longest.length > 0 && <Part title={words.longest}><Longest executions={details.longest} /></Part>}
       <Known info={details.info} />
     </div>
@@ -35,6 +36,18 @@ export function OperatorAbout({ details }: { details: OperatorDetails }) {
 
 export function Part({ title, children }: { title: string; children: ReactNode }) {
   return <section><h3 className={styles.title}>{title}</h3>{children}</section>
+}
+
+/** What the recording lacks, and what would record it. */
+function Missing({ run, what, words }: { run: string; what: string; words: string }) {
+  const { data: report } = useWholeReport(run)
+  const how = report?.not_recorded.find((each) => each.what === what)?.how_to_record
+  return (
+    <>
+      <p className={styles.note}>{words}</p>
+      {how !== undefined && <CodeLine code={how} />}
+    </>
+  )
 }
 
 /** What the source says beside: data types, subgraph, arithmetic. Shapes stand above. */

@@ -1,5 +1,6 @@
 import { Drawer } from '@mantine/core'
 import { keepPreviousData } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { api } from '../../../api/client'
 import { Loaded } from '../../../components/Loaded'
 import { useParam, useQueryChoices } from '../../../state/address'
@@ -12,12 +13,24 @@ import { OperatorAbout } from './OperatorAbout'
 export function OperatorDrawer({ run, side }: { run: string; side: Side }) {
   const { operators: texts, frame } = useTexts()
   const [chosen, , close] = useChosen()
-  const [slice] = useParam('slice')
+  const covered = useCovered()
   return (
-    <Drawer opened={chosen !== null && slice === null} onClose={close} position="right" size={640} title={chosen === null ? '' : texts.groupings[chosen.by]} closeButtonProps={{ 'aria-label': frame.close }}>
+    <Drawer opened={chosen !== null && !covered} onClose={close} position="right" size={640} title={chosen === null ? '' : texts.groupings[chosen.by]} closeButtonProps={{ 'aria-label': frame.close }}>
       {chosen !== null && <Content run={run} side={side} chosen={chosen} />}
     </Drawer>
   )
+}
+
+/** Whether a slice is shown, and until what closed it is over: the same key would close this drawer too. */
+function useCovered(): boolean {
+  const [slice] = useParam('slice')
+  const covered = slice !== null
+  const [before, setBefore] = useState(covered)
+  useEffect(() => {
+    const later = setTimeout(() => setBefore(covered))
+    return () => clearTimeout(later)
+  }, [covered])
+  return covered || before
 }
 
 function Content({ run, side, chosen }: { run: string; side: Side; chosen: Chosen }) {
@@ -31,5 +44,5 @@ function Content({ run, side, chosen }: { run: string; side: Side; chosen: Chose
     ...(chosen.shapes === null ? {} : { input_shapes: chosen.shapes }),
   }
   const details = api.useQuery('get', '/api/runs/{run}/op/details', { params: { path: { run }, query } }, { placeholderData: keepPreviousData })
-  return <Loaded query={details} height={480}>{(known) => <OperatorAbout details={known} />}</Loaded>
+  return <Loaded query={details} height={480}>{(known) => <OperatorAbout run={run} details={known} />}</Loaded>
 }

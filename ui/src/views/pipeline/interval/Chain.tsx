@@ -2,7 +2,7 @@ import type { DataQueue, Pipeline } from '../../../api/shapes'
 import { WarningIcon } from '../../../components/icons'
 import { count, share, significant } from '../../../lib/units'
 import { useTexts } from '../../../state/language'
-import { chainOf, emptyShare, type Link } from '../model'
+import { chainOf, emptyShare, isHarmless, type Link } from '../model'
 import styles from './Chain.module.css'
 
 /** Stages with the queues between them; the slow one is marked, and said in words below. */
@@ -20,7 +20,7 @@ export function Chain({ pipeline }: { pipeline: Pipeline }) {
       {verdict !== null && (
         <p className={styles.verdict} data-stage={verdict.stage}>
           {verdict.stage !== 'none' && <WarningIcon size={18} />}
-          <span>{texts.verdicts[verdict.stage]}</span>
+          <span>{texts.verdicts[verdict.stage]}{verdict.stage !== 'none' && isHarmless(pipeline) && ` ${texts.harmless(count(pipeline.data_bound!.waits), count(pipeline.data_bound!.batches))}`}</span>
         </p>
       )}
     </>

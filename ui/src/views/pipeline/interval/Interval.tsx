@@ -41,7 +41,7 @@ export function Interval({ run, pipeline }: { run: string; pipeline: Pipeline })
           ))}
         </div>
       )}
-      <Loaded query={samples} height={260}>{(known) => <Times waits={known.waits} sends={pipeline.queues.some(({ stage }) => stage === 'send')} />}</Loaded>
+      <Loaded query={samples} height={260}>{(known) => <Times waits={known.waits} sends={pipeline.queues.some(({ stage }) => stage === 'send')} firstIsApart={pipeline.data_bound?.first_wait_ns != null} />}</Loaded>
     </div>
   )
 }

@@ -18,26 +18,37 @@ interface Line {
 
 const ZOOM_FROM = 60
 
+interface TimesProps {
+  readonly waits: readonly Wait[]
+  /** Whether batches are sent on to a queue of the device. */
+  readonly sends: boolean
+  /** The first batch, for which workers start, does not count in the mean. */
+  readonly firstIsApart: boolean
+}
+
 /** How long fetching and, where it was measured, sending took, by step or batch. */
-export function Times({ waits, sends }: { waits: readonly Wait[]; sends: boolean }) {
+export function Times({ waits, sends, firstIsApart }: TimesProps) {
   const { pipeline: texts } = useTexts()
   const { steps } = useSelection()
   const ranges = useMemo(() => (steps === null ? null : parseSteps(steps)), [steps])
   const shown = useMemo(() => waits.filter(({ step }) => holdsStep(ranges, step)), [waits, ranges])
-  const fetching = useMemo(() => [{ name: texts.wait, values: shown.map((each) => each.wait_ns) }], [shown, texts])
-  const sending = useMemo(() => sendingLines(shown, sends, texts.lines), [shown, sends, texts])
+  const moved = useMemo(() => movingLines(shown, sends, texts.lines), [shown, sends, texts])
+  const waiting = useMemo(() => [{ name: texts.wait, values: shown.map((each) => each.wait_ns) }], [shown, texts])
+  // Without a queue of the device training itself gets what was processed.
+  const [sending, fetching] = sends ? [moved, waiting] : [[], moved.length > 0 ? moved : waiting]
   if (waits.length === 0) return <Card title={texts.times}><p className={styles.note}>{texts.noTimes}</p></Card>
   const at = shown.map(({ step }) => step)
+  const apart = firstIsApart && shown.length > 1 && shown[0] === waits[0] ? 1 : 0
   return (
     <div className={styles.pair}>
-      {sending.length > 0 && <Card title={texts.sendTimes} hint={averages(sending, texts.mean)}><TimeChart label={texts.sendTimes} lines={sending} steps={at} /></Card>}
-      <Card title={texts.fetchTimes} hint={averages(fetching, texts.mean)}><TimeChart label={texts.fetchTimes} lines={fetching} steps={at} /></Card>
+      {sending.length > 0 && <Card title={texts.sendTimes} hint={averages(sending, 0, texts.mean)}><TimeChart label={texts.sendTimes} lines={sending} steps={at} /></Card>}
+      <Card title={texts.fetchTimes} hint={[averages(fetching, apart, texts.mean), apart > 0 ? texts.withoutFirst : null].filter(Boolean).join(' · ')}><TimeChart label={texts.fetchTimes} lines={fetching} steps={at} /></Card>
     </div>
   )
 }
 
-/** What sending a batch takes: getting it from the host queue, pushing it on, both. */
-function sendingLines(waits: readonly Wait[], sends: boolean, names: { get: string; push: string; total: string }): Line[] {
+/** What a batch takes on its way from the host queue: getting it, pushing it on, both. */
+function movingLines(waits: readonly Wait[], sends: boolean, names: { get: string; push: string; total: string }): Line[] {
   if (!waits.some(({ push_ns, total_ns }) => push_ns !== null || total_ns !== null)) return []
   const get = waits.map(({ wait_ns, push_ns, total_ns }) => (!sends ? wait_ns : push_ns === null || total_ns === null ? null : total_ns - push_ns))
   return [
@@ -47,8 +58,8 @@ function sendingLines(waits: readonly Wait[], sends: boolean, names: { get: stri
   ]
 }
 
-function averages(lines: readonly Line[], words: (name: string, time: string) => string): string {
-  return lines.map(({ name, values }) => words(name, time(meanOf(values)))).join(' · ')
+function averages(lines: readonly Line[], from: number, words: (name: string, time: string) => string): string {
+  return lines.map(({ name, values }) => words(name, time(meanOf(values.slice(from))))).join(' · ')
 }
 
 function meanOf(values: readonly (number | null)[]): number | null {

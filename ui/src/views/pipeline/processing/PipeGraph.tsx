@@ -13,9 +13,9 @@ interface PipeGraphProps {
   readonly onChoose: (op: PipelineOperator) => void
 }
 
-const NODE = { width: 116, height: 60 }
+const NODE = { width: 104, height: 60 }
 const ROW = 96
-const ROOM = { least: 64, most: 150 }
+const ROOM = { least: 56, most: 150 }
 /** Of a queue that is always full. */
 const THICK = 22
 

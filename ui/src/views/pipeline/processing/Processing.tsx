@@ -7,7 +7,7 @@ import { Loaded } from '../../../components/Loaded'
 import { useParam, useQueryChoices } from '../../../state/address'
 import { useTexts } from '../../../state/language'
 import { useWholeReport } from '../../../state/report'
-import { curveOf, layOut } from '../model'
+import { curveOf, type Graph, layOut } from '../model'
 import styles from '../Pipeline.module.css'
 import { WATCH } from '../recording'
 import { BottleneckNote } from './BottleneckNote'
@@ -31,18 +31,23 @@ export function Processing({ run, pipeline }: { run: string; pipeline: Pipeline 
   const withQueue = operators.filter(({ output_queue }) => output_queue !== null)
   const selected = withQueue.find(({ op_id }) => String(op_id) === chosen) ?? firstShown(pipeline, withQueue)
   const choose = (op: PipelineOperator) => setChosen(String(op.op_id))
+  const graph = layOut(operators)
   return (
     <div className={styles.cards}>
       <Card title={texts.graph} hint={texts.graphHint} evidence="data_loading">
-        <PipeGraph graph={layOut(operators)} slow={pipeline.bottleneck?.op_id ?? null} selected={selected} onChoose={choose} />
+        <PipeGraph graph={graph} slow={pipeline.bottleneck?.op_id ?? null} selected={selected} onChoose={choose} />
         <BottleneckNote run={run} pipeline={pipeline} />
       </Card>
       <div className={styles.pair}>
-        {withQueue.length > 0 && <Card title={texts.use} hint={texts.useHint}><QueueUse operators={operators} selected={selected} onChoose={choose} /></Card>}
-        {selected !== null && <Loaded query={samples} height={320}>{(known) => <QueueAbout run={run} op={selected} operators={operators} curve={curveOf(selected, operators, pipeline, known.queues)} />}</Loaded>}
+        {withQueue.length > 0 && <Card title={texts.use} hint={texts.useHint}><QueueUse graph={graph} selected={selected} onChoose={choose} /></Card>}
+        {selected !== null && <Loaded query={samples} height={320}>{(known) => <QueueAbout run={run} op={selected} next={nextOf(graph, selected)} curve={curveOf(selected, operators, pipeline, known.queues)} />}</Loaded>}
       </div>
     </div>
   )
+}
+
+function nextOf(graph: Graph, op: PipelineOperator): PipelineOperator | null {
+  return graph.pipes.find(({ from }) => from.op === op)?.to.op ?? null
 }
 
 /** Before one is chosen: the queue behind the slow operator, else the last one. */

@@ -10,16 +10,16 @@ interface QueueAboutProps {
   readonly run: string
   /** The operator that fills the queue. */
   readonly op: PipelineOperator
-  readonly operators: readonly PipelineOperator[]
+  /** The one that empties it; null stands for training. */
+  readonly next: PipelineOperator | null
   /** Name of its curve. */
   readonly curve: string | null
 }
 
 /** The chosen queue over time, and the operators at both ends. */
-export function QueueAbout({ run, op, operators, curve }: QueueAboutProps) {
+export function QueueAbout({ run, op, next, curve }: QueueAboutProps) {
   const { pipeline: texts } = useTexts()
   const queue = op.output_queue!
-  const next = operators.find(({ op_id }) => op_id === op.parent_id) ?? null
   const holds = queue.mean_size === null ? null : texts.holds(significant(queue.mean_size), queue.capacity === null ? null : count(queue.capacity))
   const hint = [holds, queue.empty_share === null ? null : texts.emptyShare(share(queue.empty_share))].filter(Boolean).join(' · ')
   return (
