@@ -24,7 +24,6 @@ export type OperatorDetails = Answer<'/api/runs/{run}/op/details'>
 export type QueueSamples = Answer<'/api/runs/{run}/pipeline/samples'>
 export type DataQueue = Pipeline['queues'][number]
 export type OutputQueue = NonNullable<PipelineOperator['output_queue']>
-export type DataPipeline = Answer<'/api/runs/{run}/pipeline'>
 export type MemoryCurve = Answer<'/api/runs/{run}/memory/curve'>
 export type LiveBlocks = Answer<'/api/runs/{run}/memory/live'>
 export type Block = LiveBlocks['owners'][number]
