@@ -9,13 +9,17 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 
+from laptime.web.events import Hub
+from laptime.web.serving import _Server
 from tests.cli.recordings import TINY, slice_of, written
 from tests.web.conftest import Imported
 from tests.web.servers import Machine, free_port
@@ -115,6 +119,18 @@ def test_open_takes_the_next_port_and_ends_with_ctrl_c(machine: Machine, importe
             said = process.stderr.read()
             assert re.match(rf"laptime: port {port} is taken by \S+ \(process {os.getpid()}\); using {other}\n", said)
             assert "Traceback" not in said
+
+
+def test_a_signal_takes_no_lock(tmp_path: Path) -> None:
+    hub, lock = Hub(), threading.Lock()
+    hub._lock = lock
+    server = _Server(uvicorn.Config(app=None), hub, lambda: None)  # type: ignore[arg-type]  # it serves nothing
+    with lock:  # as where the signal comes while the server's own thread holds it
+        told = threading.Thread(target=server.handle_exit, args=(signal.SIGTERM, None), daemon=True)
+        told.start()
+        told.join(10)
+        assert not told.is_alive()
+    assert server.should_exit
 
 
 @pytest.mark.parametrize(
