@@ -40,9 +40,12 @@ class Site:
 
     def import_all(self) -> None:
         """Imports every run, and waits for the last."""
+        end = time.monotonic() + _PATIENCE_S
+        while self._ask("/api/runs")["scanning"]:  # until then the list may lack runs
+            assert time.monotonic() < end, "the folders are still being searched"
+            time.sleep(0.1)
         for run in self.runs():
             self._ask(f"/api/runs/{run['run']}/import", method="POST")
-        end = time.monotonic() + _PATIENCE_S
         while pending := [run["name"] for run in self.runs() if run["status"] not in ("ready", "failed")]:
             assert time.monotonic() < end, f"not imported: {pending}"
             time.sleep(0.1)
