@@ -2,6 +2,7 @@ import { Select } from '@mantine/core'
 import { entryOf, useWholeReport } from '../state/report'
 import { useParam, useParams, useSelection } from '../state/address'
 import { useTexts } from '../state/language'
+import { useRun } from '../state/runs'
 import styles from './Frame.module.css'
 import { StepRangeControl } from './StepRangeControl'
 
@@ -11,7 +12,8 @@ export function RunControls({ run }: { run: string }) {
   const { rank, device, steps } = useSelection()
   const [, setDevice] = useParam('device')
   const [, change] = useParams()
-  const { data: report } = useWholeReport(run)
+  const { data: known } = useRun(run)
+  const { data: report } = useWholeReport(run, known?.status === 'ready')
   if (!report) return null
   const entry = entryOf(report, rank)
   const ranks = [...new Set(report.ranks.map((each) => each.rank))].filter((each) => each !== null)

@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core'
-import { Suspense } from 'react'
+import { Suspense, useEffect } from 'react'
 import { Loaded } from '../components/Loaded'
 import { useTexts } from '../state/language'
 import { useRun } from '../state/runs'
@@ -14,6 +14,7 @@ export function RunPage({ run, page }: { run: string; page: string }) {
   const texts = useTexts()
   const query = useRun(run)
   const shown = PAGES.find(({ name }) => name === page)
+  useEffect(() => void shown?.load(), [shown]) // while the server is asked whether the run is there
   if (!shown) return <NoPage />
   return (
     <Loaded query={query} height={320}>

@@ -12,8 +12,10 @@ export function useWholeReport(run: string, enabled = true) {
 /** Of the steps that the header has chosen. */
 export function useReport(run: string) {
   const { steps } = useSelection()
-  const query = steps === null ? {} : { steps }
-  return api.useQuery('get', '/api/runs/{run}/report', { params: { path: { run }, query } }, { placeholderData: keepPreviousData })
+  const path = { run }
+  // Without steps it is the whole recording's, by the same key: the header has asked for it already.
+  const params = steps === null ? { path } : { path, query: { steps } }
+  return api.useQuery('get', '/api/runs/{run}/report', { params }, { placeholderData: keepPreviousData })
 }
 
 /** The entry of the chosen rank, the first where none was chosen. */

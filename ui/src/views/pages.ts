@@ -10,19 +10,27 @@ export interface PageProps {
 /** Areas of texts that have a title and a question. */
 type Area = { [Name in keyof Texts]: Texts[Name] extends { title: string; question: string } ? Name : never }[keyof Texts]
 
+type View = () => Promise<{ default: ComponentType<PageProps> }>
+
 export interface Page {
   /** The last part of its address, and its area of the texts. */
   readonly name: Area
   readonly icon: Icon
+  /** Fetches its code; what was fetched once is there. */
+  readonly load: View
   readonly view: LazyExoticComponent<ComponentType<PageProps>>
 }
 
+function page(name: Area, icon: Icon, load: View): Page {
+  return { name, icon, load, view: lazy(load) }
+}
+
 export const PAGES: readonly Page[] = [
-  { name: 'overview', icon: OverviewIcon, view: lazy(() => import('./overview/Overview')) },
-  { name: 'steps', icon: StepsIcon, view: lazy(() => import('./steps/Steps')) },
-  { name: 'operators', icon: OperatorsIcon, view: lazy(() => import('./operators/Operators')) },
-  { name: 'pipeline', icon: PipelineIcon, view: lazy(() => import('./pipeline/Pipeline')) },
-  { name: 'memory', icon: MemoryIcon, view: lazy(() => import('./memory/Memory')) },
-  { name: 'utilisation', icon: UtilisationIcon, view: lazy(() => import('./utilisation/Utilisation')) },
-  { name: 'files', icon: FilesIcon, view: lazy(() => import('./files/Files')) },
+  page('overview', OverviewIcon, () => import('./overview/Overview')),
+  page('steps', StepsIcon, () => import('./steps/Steps')),
+  page('operators', OperatorsIcon, () => import('./operators/Operators')),
+  page('pipeline', PipelineIcon, () => import('./pipeline/Pipeline')),
+  page('memory', MemoryIcon, () => import('./memory/Memory')),
+  page('utilisation', UtilisationIcon, () => import('./utilisation/Utilisation')),
+  page('files', FilesIcon, () => import('./files/Files')),
 ]
