@@ -76,7 +76,7 @@ def test_the_import_of_a_run_starts_with_its_page(browser: Browser, site: Site, 
             watched = open_page()
             row = watched.page.locator("tbody tr", has_text="tiny")
             row.get_by_role("button", name="Read the recording tiny").click()
-            expect(row).to_contain_text("ready", timeout=30_000)
+            expect(row).to_contain_text("ready", timeout=20_000)  # by an event: the list is asked again after 30 s
 
 
 def test_what_leaves_the_machine_is_noticed(browser: Browser, site: Site) -> None:

@@ -46,7 +46,7 @@ def weigh(saved: IntArray, totals: IntArray, *, most_ns: int | None = None) -> W
     count = len(saved)
     saving = (2 * int(saved.sum()) + count) // (2 * count)
     saving = saving if most_ns is None else min(saving, most_ns)
-    share = saving * count / int(totals.sum())
+    share = min(1.0, saving * count / int(totals.sum()))  # a mean that is rounded up may be more than all
     severity = level_of(min(share, _without_worst(saved, totals)))
     if severity == "low" and count >= _STEPS_FOR_SPREAD and saving < 2 * totals.std(ddof=1) / np.sqrt(count):
         severity = "info"

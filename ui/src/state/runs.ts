@@ -5,11 +5,13 @@ import { api } from '../api/client'
 import type { Run, RunList } from '../api/shapes'
 import { setReachable } from './connection'
 
-const listKey = api.queryOptions('get', '/api/runs').queryKey
+/** What the list is asked with; keys of queries hold it, so that both places must say the same. */
+const LIST = {}
+const listKey = api.queryOptions('get', '/api/runs', LIST).queryKey
 
 export function useRunList() {
   // While folders are searched the list grows without an event for each.
-  return api.useQuery('get', '/api/runs', {}, { refetchInterval: (query) => (query.state.data?.scanning ? 1000 : 30_000) })
+  return api.useQuery('get', '/api/runs', LIST, { refetchInterval: (query) => (query.state.data?.scanning ? 1000 : 30_000) })
 }
 
 export function useRun(run: string, enabled = true) {
