@@ -149,7 +149,7 @@ def test_named_communication_columns(tmp_path: Path, workspace: Workspace) -> No
     files = {"step_trace_raw_3_detail_time.csv": step_table("stream_9_0_AllReduce-op4")}
     trace = trace_of(tmp_path, workspace, files)
     steps: Any = step_trace(trace).steps
-    region = {"name": "AllReduce-op4", "stream": "stream 9", "start_ns": 600_000, "dur_ns": 300_000}
+    region = {"name": "AllReduce-op4", "stream": "stream 9", "start_ns": 600_000, "dur_ns": 300_000, "slice_id": 0}
     assert steps[0]["communication"] == [region]
     assert [op["op_type"] for op in trace.ops.arrow().to_pylist()] == ["AllReduce"]
     (rank,) = ranks_of(tmp_path, workspace)
