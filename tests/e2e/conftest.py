@@ -31,9 +31,12 @@ _ARGUMENTS = [
 OpenPage = Callable[..., Watched]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Chromium of the system; tests that need it are skipped where something is missing."""
+    """Chromium of the system; tests that need it are skipped where something is missing.
+
+    Not for the whole session: while Playwright runs, no other test of this thread can start an event loop.
+    """
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no browser: install chromium")
