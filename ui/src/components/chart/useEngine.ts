@@ -1,5 +1,6 @@
 import type { ECharts } from 'echarts/core'
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { whenIdle } from '../../lib/idle'
 import { baseOption, type ChartOption, type Look } from './look'
 
 /** What was clicked: the place of the item in its series, and the series. */
@@ -20,7 +21,7 @@ export interface ChartEvents {
   readonly onZoom?: (first: number, last: number) => void
 }
 
-/** Draws into the element that gets the ref; null draws nothing. */
+/** Draws into the element that gets the ref, after the numbers of the page have shown; null draws nothing. */
 export function useEngine(option: ChartOption | null, look: Look, events: ChartEvents): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null)
   const [chart, setChart] = useState<ECharts | null>(null)
@@ -40,7 +41,7 @@ export function useEngine(option: ChartOption | null, look: Look, events: ChartE
     let made: ECharts | null = null
     let gone = false
     const resized = new ResizeObserver(() => made?.resize())
-    void import('./engine').then(({ init }) => {
+    const load = () => void import('./engine').then(({ init }) => {
       if (gone) return
       const drawn = init(element, look.scheme === 'dark' ? 'dark' : null)
       drawn.on('click', (click) => clicked(click as unknown as ChartClick))
@@ -50,8 +51,10 @@ export function useEngine(option: ChartOption | null, look: Look, events: ChartE
       made = drawn
       setChart(drawn)
     })
+    const takeBack = whenIdle(load)
     return () => {
       gone = true
+      takeBack()
       resized.disconnect()
       made?.dispose()
       setChart(null)
