@@ -156,12 +156,13 @@ class Catalogue:
 
     def run(self, run_id: str) -> Run:
         """An imported run. Raises NotFound, NotImported."""
+        shown_path = self._entry(run_id).folder.relative
         key = self.key(run_id)
         try:
-            return self._opened.run(key, self._entry(run_id).folder.relative)
+            return self._opened.run(key, shown_path)
         except (LaptimeError, OSError):
             self._forget(run_id)
-            return self._opened.run(self.key(run_id), "")  # raises NotImported unless another import was faster
+            return self._opened.run(self.key(run_id), shown_path)  # NotImported unless another import was faster
 
     def stored(self, run_id: str, name: str) -> dict[str, object] | None:
         """A result that is kept beside an imported run. Raises NotFound, NotImported."""
@@ -320,10 +321,13 @@ class _StoredPaths:
     def refresh(self) -> None:
         """Reads what was added."""
         folder = self._workspace.root / "runs"
-        stamp = folder.stat().st_mtime_ns
-        if stamp == self._stamp:
-            return
-        names = {entry.name for entry in folder.iterdir()}
+        try:
+            stamp = folder.stat().st_mtime_ns
+            if stamp == self._stamp:
+                return
+            names = {entry.name for entry in folder.iterdir()}
+        except FileNotFoundError:  # somebody cleared the workspace
+            stamp, names = 0, set()
         known = {key: path for key, path in self._paths.items() if key in names}
         for key in names - known.keys():
             stored = self._workspace.listed(key)
