@@ -99,6 +99,21 @@ def test_a_failed_import_is_a_state_and_can_be_tried_again(catalogue: Catalogue,
     _until(lambda: catalogue.row(run)["status"] == "ready")
 
 
+def test_what_nothing_can_read_has_failed_from_the_start(base: Path, workspace: Workspace) -> None:
+    broken = base / "broken" / "rank0.pt.trace.json.gz"
+    broken.parent.mkdir()
+    broken.write_bytes(b"")
+    catalogue = Catalogue([base], workspace)
+    catalogue.refresh()
+    row = catalogue.row(_id(catalogue, "broken"))
+    assert (row["status"], row["format"]) == ("failed", "unknown")
+    assert str(row["message"]).startswith("the file is empty: rank0.pt.trace.json.gz: record again")
+    written(broken, device_events())
+    catalogue.refresh()
+    row = catalogue.row(row["run"])
+    assert (row["status"], row["format"], row["message"]) == ("new", "pytorch_kineto", None)
+
+
 def test_a_killed_import_leaves_the_rest_alone(base: Path, workspace: Workspace) -> None:
     events = [slice_of("cpu_op", f"op{number % 100}", number, 1) for number in range(200_000)]
     written(base / "good" / "large.pt.trace.json", events)

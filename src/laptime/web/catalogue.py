@@ -22,7 +22,7 @@ from laptime.importers.keys import run_key
 from laptime.model.trace import Run
 from laptime.model.workspace import Workspace
 from laptime.web.cards import EMPTY, Card, Cause, card_of
-from laptime.web.finding import RunFolder, Search
+from laptime.web.finding import RunFolder, Search, fault_of
 from laptime.web.imports import Imports
 from laptime.web.opened import OpenedRuns
 
@@ -244,11 +244,12 @@ class Catalogue:
             entry.stamp, entry.updated_unix, entry.size_bytes = stamp, updated, size
         key = self._key_among(entry.folder, keys)
         card = None if key is None else card_of(self.workspace, key)
+        fault = None if card else fault_of(entry.folder)
         with self._lock:
             if entry.status in ("queued", "importing"):
                 return
             entry.key, entry.card = (key, card) if card else (None, None)
-            self._set(entry, "ready" if card else "new")
+            self._set(entry, "ready" if card else "failed" if fault else "new", message=fault)
 
     def _key_among(self, folder: RunFolder, keys: frozenset[str]) -> str | None:
         """The key of the folder as it is now, if the workspace has it."""
