@@ -18,7 +18,7 @@ from fastapi import Request, Response
 
 from laptime._version import __version__
 from laptime.analyses import REPORT_VERSION
-from laptime.model.trace import Run
+from laptime.model.trace import Run, Trace
 from laptime.web.catalogue import Catalogue
 
 MOST_BYTES = 128 << 20
@@ -116,6 +116,11 @@ def tagged(request: Request, result: object) -> Response:
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=_headers(tag))
     return _response(request, tag, _packed(body, "application/json", {}))
+
+
+def head_of(trace: Trace) -> dict[str, object]:
+    """How the answer about one recording begins."""
+    return {"schema_version": 1, "rank": trace.rank, "source": trace.source}
 
 
 def as_json(result: object) -> bytes:
