@@ -15,6 +15,7 @@ import pytest
 
 from laptime.__main__ import main
 from laptime.analyses.side_by_side import operators
+from laptime.model.workspace import Workspace
 from tests.web.conftest import Client, Imported, client_of
 
 PATHS = ("ddp/two", "device", "jobs/JOBAA", "memory", "plain", "tiny_train")
@@ -92,6 +93,20 @@ def test_tags_spare_what_is_unchanged(client: Client, run_ids: dict[str, str]) -
     others = [f"{path}?by=kernel", f"/api/runs/{run_ids['memory']}/op", path.replace("/op", "/step")]
     assert len({tag, *(client.get(other).headers["etag"] for other in others)}) == 4
     assert client.get(path, headers={"Accept": "text/csv"}).headers["etag"] != tag
+
+
+@pytest.mark.parametrize("resource", ["report", "advise", "advise?lang=zh"])
+def test_the_stored_report_is_not_read_for_what_is_unchanged(
+    imported: Imported, monkeypatch: pytest.MonkeyPatch, resource: str
+) -> None:
+    client = client_of(imported.catalogue())
+    path = f"/api/runs/{client.get('/api/runs').json()['runs'][0]['run']}/{resource}"
+    tag = client.get(path).headers["etag"]
+    read: list[str] = []
+    monkeypatch.setattr(Workspace, "read_result", lambda place, key, name: read.append(name))
+    assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
+    assert client.get(path).status_code == 200  # kept in memory
+    assert read == []
 
 
 def test_the_list_of_runs_is_tagged_and_packed_too(client: Client) -> None:
