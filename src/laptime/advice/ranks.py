@@ -29,7 +29,7 @@ OWN_PARTS = (
 _UNEQUAL = 0.1
 """Share by which the busiest stage must be above the mean."""
 _SLOW_LINK = 0.2
-"""Share by which a link must be below the mean of its type."""
+"""Share by which a link must be below the median of its type."""
 
 
 def slow_rank(results: Results) -> Iterator[Finding]:
