@@ -58,14 +58,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {typeof tools === 'function' ? tools(ordered.rows) : tools}
         </div>
       )}
-      <div ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
+      {/* Another page is seen from its top. */}
+      <div key={served?.offset} ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
         <table className={styles.table} style={{ minWidth: width }} aria-label={label} aria-rowcount={served?.total ?? ordered.rows.length}>
           <colgroup>
             {props.expanded && <col style={{ width: 36 }} />}
             {columns.map((column) => <col key={column.id} style={column.width === undefined ? {} : { width: column.width }} />)}
           </colgroup>
           <Head columns={columns} sort={ordered.sort} onSort={ordered.sortBy} expandable={props.expanded !== undefined} />
-          <Body {...props} rows={ordered.rows} scroller={scroller} />
+          <Body {...props} rows={ordered.rows} offset={served?.offset ?? 0} scroller={scroller} />
         </table>
         {ordered.rows.length === 0 && <div className={styles.empty}>{query === '' ? (props.empty ?? texts.none) : texts.noneFor(query)}</div>}
       </div>

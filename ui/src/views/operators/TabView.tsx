@@ -20,14 +20,20 @@ interface TabViewProps {
   readonly run: string
   readonly tab: Tab
   /** Its operators by type, all of them. */
-  readonly types: readonly OperatorRow[]
+  readonly types: Operators
 }
 
 /** A side, or one kind of its processors: in words, as a picture, and all rows. */
 export function TabView({ run, tab, types }: TabViewProps) {
   const [by] = useGrouping(groupingsOf(tab))
+  if (by === 'op-type') return <Found run={run} tab={tab} by={by} found={types} whole={totalOf(types.rows)} />
+  return <Grouped run={run} tab={tab} types={types} by={by} />
+}
+
+/** Grouped in another way, which has to be asked for. */
+function Grouped({ run, tab, types, by }: TabViewProps & { by: Grouping }) {
   const table = useOperators(run, { on: tab.side, by, kind: tab.kind, limit: MOST_ROWS })
-  return <Loaded query={table} height={480}>{(found) => <Found run={run} tab={tab} by={by} found={found} whole={wholeTime(found, types)} />}</Loaded>
+  return <Loaded query={table} height={480}>{(found) => <Found run={run} tab={tab} by={by} found={found} whole={wholeTime(found, types.rows)} />}</Loaded>
 }
 
 /** However operators are grouped, their own times make up the same whole. */

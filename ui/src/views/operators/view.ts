@@ -8,17 +8,22 @@ import { GROUPINGS, type Grouping, shapesOf, type Tab } from './model'
 
 export const FIRST_SORT: Sort = { id: 'self_ns', desc: true }
 
+/** What other rows begin with. */
+const FIRST_PAGE = { from: null }
+/** No row is open. */
+const CLOSED = { op: null, of: null, op_kind: null, op_shapes: null }
+
 /** The tab that is chosen, the first where none is; and how to choose one. */
 export function useTab(tabs: readonly Tab[]): [Tab | null, (id: string) => void] {
   const [params, change] = useParams()
   const tab = tabs.find(({ id }) => id === params.get('tab')) ?? tabs[0] ?? null
-  return [tab, (id) => change({ tab: id === tabs[0]?.id ? null : id, op: null })]
+  return [tab, (id) => change({ tab: id === tabs[0]?.id ? null : id, ...FIRST_PAGE, ...CLOSED })]
 }
 
 export function useGrouping(offered: readonly Grouping[]): [Grouping, (by: string | null) => void] {
-  const [text, setText] = useParam('by')
-  const by = GROUPINGS.find((each) => each === text && offered.includes(each)) ?? 'op-type'
-  return [by, (chosen) => setText(chosen === 'op-type' ? null : chosen)]
+  const [params, change] = useParams()
+  const by = GROUPINGS.find((each) => each === params.get('by') && offered.includes(each)) ?? 'op-type'
+  return [by, (chosen) => change({ by: chosen === 'op-type' ? null : chosen, ...FIRST_PAGE })]
 }
 
 /** How the table is sorted and searched, as `sort=-self_ns` and `q=…`. */
@@ -28,15 +33,23 @@ export function useHeld(): Held {
   const sort = useMemo(() => sortOf(text), [text])
   return {
     sort,
-    onSort: ({ id, desc }) => change({ sort: `${desc ? '-' : ''}${id}` }),
+    onSort: ({ id, desc }) => change({ sort: `${desc ? '-' : ''}${id}`, ...FIRST_PAGE }),
     query: params.get('q') ?? '',
-    onQuery: (query) => change({ q: query }),
+    onQuery: (query) => change({ q: query, ...FIRST_PAGE }),
   }
 }
 
 function sortOf(text: string | null): Sort {
   const [, minus, id] = /^(-?)(\w{1,40})$/.exec(text ?? '') ?? []
   return id === undefined ? FIRST_SORT : { id, desc: minus === '-' }
+}
+
+/** How many rows come before the page of a long table that is shown, as `from=1000`; of other rows there may be fewer. */
+export function useOffset(total: number, limit: number): [number, (offset: number) => void] {
+  const [text, setText] = useParam('from')
+  const asked = /^\d{1,7}$/.test(text ?? '') ? Number(text) : 0
+  const offset = asked < total ? asked - (asked % limit) : 0
+  return [offset, (next) => setText(next === 0 ? null : String(next))]
 }
 
 /** The row whose details are shown. */
@@ -56,6 +69,6 @@ export function useChosen(): [Chosen | null, (row: OperatorRow, by: Grouping) =>
     (row: OperatorRow, of: Grouping) => change({ op: row.name, of, op_kind: row.device_kind, op_shapes: shapesOf(row) }),
     [change],
   )
-  const close = useCallback(() => change({ op: null, of: null, op_kind: null, op_shapes: null }), [change])
+  const close = useCallback(() => change(CLOSED), [change])
   return [chosen, choose, close]
 }
