@@ -144,6 +144,28 @@ def test_pages_of_the_example(open_page: OpenPage, site: Site, lang: Language, t
     assert overview.serious_faults() == []
 
 
+def test_a_chart_is_shown_as_a_table_and_back(open_page: OpenPage, site: Site) -> None:
+    watched = open_page("ddp4-gloo", "steps")
+    page = watched.page
+    chart = page.get_by_role("img", name="Budget of")
+    expect(chart.locator("canvas")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Budget of .*As a table")).click()
+    expect(chart).to_have_count(0)
+    shown = page.get_by_role("region", name="Budget of").get_by_role("table")
+    steps = told(site, "ddp4-gloo", "report")["ranks"][0]["steps"]
+    expect(shown.locator("tbody tr")).to_have_count(len(steps))
+    for row, step in zip(shown.locator("tbody tr").all(), steps, strict=True):
+        cells = row.locator("td").all_inner_texts()
+        assert cells[:3] == [
+            str(step["step"]),
+            *(f"{ns:,}\u00a0ns" for ns in (step["dur_ns"], step["budget"]["compute_ns"])),
+        ]
+    assert watched.serious_faults() == []
+    page.get_by_role("button", name=re.compile("^Budget of .*As a chart")).click()
+    expect(chart.locator("canvas")).to_be_visible()
+    expect(shown).to_have_count(0)
+
+
 def test_other_points_change_the_parts(open_page: OpenPage, site: Site) -> None:
     watched = open_page("ddp4-gloo", "steps")
     page = watched.page

@@ -6,7 +6,6 @@ import json
 import re
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -72,7 +71,6 @@ def names(answer: dict[str, Any], first: int = 8) -> list[str]:
     return [row["name"] for row in answer["rows"]][:first]
 
 
-
 def shown_names(table: Locator, first: int = 8) -> list[str]:
     """Names of the first rows that are drawn."""
     drawn = table.locator("tbody tr[data-at]")
@@ -99,7 +97,7 @@ def test_a_long_table_is_sorted_searched_and_paged_by_the_server(open_written: O
 
 
 def test_pages_of_a_long_table_begin_at_their_top(open_written: OpenPage, written_site: Site) -> None:
-    watched = open_written("many", "operators", query="by=name&sort=count&from=4000")
+    watched = open_written("many", "operators", query="by=name&sort=count&offset=4000")
     page, table = watched.page, watched.page.get_by_role("table", name="All operators")
     for offset in (4000, 5000):
         rows = told(written_site, sort="count", ascending="true", offset=offset)["rows"]
@@ -115,14 +113,14 @@ def test_pages_of_a_long_table_begin_at_their_top(open_written: OpenPage, writte
         if offset == 4000:
             page.get_by_role("button", name="Next", exact=True).click()
     expect(page.get_by_role("button", name="Next", exact=True)).to_be_disabled()
-    expect(page).to_have_url(re.compile("from=5000"))
+    expect(page).to_have_url(re.compile("offset=5000"))
     page.get_by_role("textbox", name="Search").fill("op_0123")
-    expect(page).not_to_have_url(re.compile("from="))
+    expect(page).not_to_have_url(re.compile("offset="))
     expect(table.locator("tbody tr[data-at]")).to_have_count(1)
 
 
 def test_an_address_that_means_nothing_shows_the_first_rows(open_written: OpenPage, written_site: Site) -> None:
-    watched = open_written("many", "operators", query="sort=nonsense&from=9999999")
+    watched = open_written("many", "operators", query="sort=nonsense&offset=9999999")
     table = watched.page.get_by_role("table", name="All types")
     assert shown_names(table) == names(told(written_site, by="op-type"))
 

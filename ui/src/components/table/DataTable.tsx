@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { useDeferredValue, useState } from 'react'
 import { count } from '../../lib/units'
 import { useTexts } from '../../state/language'
+import { usePhone } from '../../state/screen'
 import { Body } from './Body'
 import type { Column, Sort } from './column'
 import styles from './DataTable.module.css'
@@ -38,6 +39,7 @@ export interface DataTableProps<Row> {
 
 /** Room at least for a column without a width. */
 const FLEXIBLE = 180
+const ON_PHONE = 150
 
 /** A table of any length: only rows in view are drawn; sorts by a click on a column, searches, expands. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
@@ -48,7 +50,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const ordered = useRows(rows, columns, { query: useDeferredValue(query), firstSort: props.sort ?? null, served, held })
   // State and no ref: the rows are drawn once it is there.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
-  const width = columns.reduce((sum, column) => sum + (column.width ?? column.least ?? FLEXIBLE), 0)
+  const most = usePhone() ? ON_PHONE : Infinity
+  const width = columns.reduce((sum, column) => sum + (column.width ?? Math.min(column.least ?? FLEXIBLE, most)), 0)
   return (
     <div className={styles.whole}>
       {(searchable || tools !== undefined) && (

@@ -9,10 +9,11 @@ import { csv, download } from '../../lib/csv'
 import { useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { type Asked, csvAddress, MOST_ROWS, useOperators } from '../../state/operators'
+import { type HeldPage, useHeld } from '../../state/tables'
 import { operatorColumns } from './columns'
 import { type Grouping, rowKey, type Tab } from './model'
 import { OperatorsOfType } from './OperatorsOfType'
-import { FIRST_SORT, useChosen, useHeld, useOffset } from './view'
+import { FIRST_SORT, useChosen } from './view'
 
 interface OperatorTableProps {
   readonly run: string
@@ -28,13 +29,13 @@ export function OperatorTable(props: OperatorTableProps) {
   const kinds = new Set(found.rows.map((row) => row.device_kind))
   const withKind = tab.kind === null && kinds.size > 1
   const columns = useMemo(() => operatorColumns(texts, by, tab.side, withKind), [texts, by, tab.side, withKind])
-  const held = useHeld()
-  const known = columns.some(({ id }) => id === held.sort?.id)
+  const held = useHeld(FIRST_SORT)
+  const known = columns.some(({ id }) => id === held.sort.id)
   const shown = { ...props, columns, held: known ? held : { ...held, sort: FIRST_SORT } }
   return found.total_rows > MOST_ROWS ? <ServedTable {...shown} /> : <WholeTable {...shown} />
 }
 
-type ShownProps = OperatorTableProps & Required<Pick<DataTableProps<OperatorRow>, 'columns' | 'held'>>
+type ShownProps = OperatorTableProps & Pick<DataTableProps<OperatorRow>, 'columns'> & { readonly held: HeldPage }
 
 /** All rows are here: the page sorts and searches them. */
 function WholeTable(props: ShownProps) {
@@ -51,15 +52,14 @@ const LONGEST_SEARCH = 200
 function ServedTable(props: ShownProps) {
   const { run, tab, by, found, held } = props
   const choices = useQueryChoices()
-  const [offset, setOffset] = useOffset(found.total_rows, PAGE)
+  const offset = held.offset < found.total_rows ? held.offset : 0
   const [search] = useDebouncedValue(held.query.slice(0, LONGEST_SEARCH), 200)
-  const sort = held.sort ?? FIRST_SORT
-  const wanted: Asked = { on: tab.side, by, kind: tab.kind, sort: sort.id, ascending: !sort.desc, search }
+  const wanted: Asked = { on: tab.side, by, kind: tab.kind, sort: held.sort.id, ascending: !held.sort.desc, search }
   const page = useOperators(run, { ...wanted, limit: PAGE, offset })
   return (
     <Loaded query={page} height={560}>
       {({ rows, total_rows: total }) => (
-        <Rows {...props} rows={rows} served={{ ...held, total, offset, limit: PAGE, onOffset: setOffset }}
+        <Rows {...props} rows={rows} served={{ ...held, total, offset, limit: PAGE }}
           tools={<CsvButton component="a" href={csvAddress(run, wanted, choices)} download={fileName(props)} />} />
       )}
     </Loaded>

@@ -1,15 +1,13 @@
 /** What the page of operators keeps in the address. */
-import { useCallback, useMemo } from 'react'
+import { useCallback } from 'react'
 import type { OperatorRow } from '../../api/shapes'
 import type { Sort } from '../../components/table/column'
-import type { Held } from '../../components/table/useRows'
-import { useParam, useParams } from '../../state/address'
+import { useParams } from '../../state/address'
+import { FIRST_PAGE } from '../../state/tables'
 import { GROUPINGS, type Grouping, shapesOf, type Tab } from './model'
 
 export const FIRST_SORT: Sort = { id: 'self_ns', desc: true }
 
-/** What other rows begin with. */
-const FIRST_PAGE = { from: null }
 /** No row is open. */
 const CLOSED = { op: null, of: null, op_kind: null, op_shapes: null }
 
@@ -24,32 +22,6 @@ export function useGrouping(offered: readonly Grouping[]): [Grouping, (by: strin
   const [params, change] = useParams()
   const by = GROUPINGS.find((each) => each === params.get('by') && offered.includes(each)) ?? 'op-type'
   return [by, (chosen) => change({ by: chosen === 'op-type' ? null : chosen, ...FIRST_PAGE })]
-}
-
-/** How the table is sorted and searched, as `sort=-self_ns` and `q=…`. */
-export function useHeld(): Held {
-  const [params, change] = useParams()
-  const text = params.get('sort')
-  const sort = useMemo(() => sortOf(text), [text])
-  return {
-    sort,
-    onSort: ({ id, desc }) => change({ sort: `${desc ? '-' : ''}${id}`, ...FIRST_PAGE }),
-    query: params.get('q') ?? '',
-    onQuery: (query) => change({ q: query, ...FIRST_PAGE }),
-  }
-}
-
-function sortOf(text: string | null): Sort {
-  const [, minus, id] = /^(-?)(\w{1,40})$/.exec(text ?? '') ?? []
-  return id === undefined ? FIRST_SORT : { id, desc: minus === '-' }
-}
-
-/** How many rows come before the page of a long table that is shown, as `from=1000`; of other rows there may be fewer. */
-export function useOffset(total: number, limit: number): [number, (offset: number) => void] {
-  const [text, setText] = useParam('from')
-  const asked = /^\d{1,7}$/.test(text ?? '') ? Number(text) : 0
-  const offset = asked < total ? asked - (asked % limit) : 0
-  return [offset, (next) => setText(next === 0 ? null : String(next))]
 }
 
 /** The row whose details are shown. */
