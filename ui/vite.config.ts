@@ -10,6 +10,7 @@ export default defineConfig({
     outDir: '../src/laptime/web/static',
     emptyOutDir: true,
     license: true,
+    manifest: 'pages.json', // the server names in each page what it will load
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,

@@ -77,6 +77,15 @@ def test_of_one_rank_alone_nothing_is_compared(tmp_path: Path, workspace: Worksp
     advice = advise(open_run(tmp_path / "run", workspace=workspace), rank=0)
     (found,) = advice["findings"]  # type: ignore[misc]  # a list of objects
     assert (found["rule"], found["saving_ns_per_step"]) == ("exposed_communication", 70 * US)
+    assert "the other ranks" not in [row["what"] for row in advice["not_recorded"]]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_slices_of_one_rank_alone_open_in_the_whole_run(tmp_path: Path, workspace: Workspace, rank: int) -> None:
+    _advice(tmp_path / "run", workspace, [30, 80], world_size=2)
+    advice = advise(open_run(tmp_path / "run", workspace=workspace), rank=rank)
+    (found,) = advice["findings"]  # type: ignore[misc]  # a list of objects
+    assert {each["rank_index"] for each in found["slices"]} == {rank}
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["with its report", "alone"])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 from string import Formatter
 
 import pytest
@@ -12,6 +15,11 @@ from laptime.advice.texts.recorded import CHINESE_OF
 from laptime.advice.texts.wording import CATALOGUES, LANGUAGES, Text, Wording, variant
 from laptime.analyses.recorded import _BY_LAPTIME, _BY_OTHERS, _BY_TORCH_XLA, _HOW
 from laptime.errors import LaptimeError
+from laptime.importers.ascend_job_missing import missing_parts
+from laptime.importers.ascend_output_facts import Facts
+from laptime.importers.ascend_output_missing import Present, not_recorded
+from laptime.importers.mindinsight import _NO_KERNELS
+from laptime.importers.msprof import _NO_TASKS
 from tests.conftest import ROOT
 
 ENGLISH, CHINESE = CATALOGUES["en"], CATALOGUES["zh"]
@@ -77,6 +85,22 @@ def test_what_was_not_recorded_is_told_in_chinese() -> None:
     assert Wording("zh").recorded("memory") == "内存"
     assert Wording("zh").recorded("what only a file says") == "what only a file says"
     assert Wording("en").recorded("memory") == "memory"
+
+
+def _told_by_importers() -> Iterator[dict[str, str]]:
+    nothing = Present(host=False, kernels=False, types=False, collectives=False)
+    no_kind = replace(nothing, kernels=True)
+    for framework, rank, present in product(("pytorch", "mindspore"), (None, 3), (nothing, no_kind)):
+        yield from not_recorded(Facts(framework, None, rank, None, None, {}), present)
+    yield from (*missing_parts(()), _NO_TASKS, _NO_KERNELS)
+
+
+def test_what_an_importer_misses_is_told_in_chinese() -> None:
+    chinese, rows = Wording("zh"), list(_told_by_importers())
+    words = [text for row in rows for text in row.values() if not text.startswith("experimental_config=")]
+    assert len(words) > 20
+    assert not [text for text in words if not _CHINESE_CHARACTER.search(chinese.recorded(text))]
+    assert chinese.recorded("kernels of rank 3") == "rank 3的设备上的kernel"
 
 
 def test_the_most_special_variant_is_taken() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,13 +141,27 @@ def run_ids(client: Client) -> dict[str, str]:
     return {run["path"]: run["run"] for run in client.get("/api/runs").json()["runs"]}
 
 
-@pytest.fixture
-def built(imported: Imported, tmp_path: Path) -> Client:
-    """A server with a front end, as small as one can be."""
-    static = tmp_path / "web" / "static"
+def front_end(folder: Path) -> Path:
+    """Built files of a front end, as small as one can be."""
+    static = folder / "web" / "static"
     (static / "assets").mkdir(parents=True)
-    (static / "index.html").write_text('<meta property="csp-nonce" nonce="LAPTIME_NONCE"><p nonce="LAPTIME_NONCE">')
+    (static / "index.html").write_text(
+        '<head><meta property="csp-nonce" nonce="LAPTIME_NONCE"></head><p nonce="LAPTIME_NONCE">'
+    )
     (static / "assets" / "index-abc.js").write_text("let x = 1;\n" * 500)
     (static / "scheme.js").write_text("let y;")
-    (tmp_path / "web" / "app.py").write_text("not to be seen")
-    return client_of(imported.catalogue(), static=static)
+    chunks = {
+        "index.html": {"file": "assets/index-abc.js", "imports": ["_Loaded.js"]},
+        "_Loaded.js": {"file": "assets/Loaded-1.js", "css": ["assets/Loaded-1.css"]},
+        "src/views/steps/Steps.tsx": {"file": "assets/Steps-1.js", "imports": ["index.html", "_Chart.js"]},
+        "_Chart.js": {"file": "assets/Chart-1.js", "css": ["assets/Chart-1.css"], "imports": ["_Loaded.js"]},
+    }
+    (static / "pages.json").write_text(json.dumps(chunks))
+    (folder / "web" / "app.py").write_text("not to be seen")
+    return static
+
+
+@pytest.fixture
+def built(imported: Imported, tmp_path: Path) -> Client:
+    """A server with a front end."""
+    return client_of(imported.catalogue(), static=front_end(tmp_path))

@@ -15,7 +15,7 @@ from laptime.model.workspace import Workspace
 from laptime.web.catalogue import Catalogue, NotFound, NotImported, RunRow
 from laptime.web.imports import AT_ONCE
 from tests.cli.recordings import TINY, device_events, slice_of, written
-from tests.web.conftest import Imported
+from tests.web.conftest import Imported, client_of
 
 _LONGEST_S = 120
 
@@ -97,6 +97,21 @@ def test_a_failed_import_is_a_state_and_can_be_tried_again(catalogue: Catalogue,
     written(base / "bad" / "a.pt.trace.json", device_events())
     catalogue.import_run(run)
     _until(lambda: catalogue.row(run)["status"] == "ready")
+
+
+def test_what_nothing_can_read_has_failed_from_the_start(base: Path, workspace: Workspace) -> None:
+    broken = base / "broken" / "rank0.pt.trace.json.gz"
+    broken.parent.mkdir()
+    broken.write_bytes(b"")
+    catalogue = Catalogue([base], workspace)
+    catalogue.refresh()
+    row = catalogue.row(_id(catalogue, "broken"))
+    assert (row["status"], row["format"]) == ("failed", "unknown")
+    assert str(row["message"]).startswith("the file is empty: rank0.pt.trace.json.gz: record again")
+    written(broken, device_events())
+    catalogue.refresh()
+    row = catalogue.row(row["run"])
+    assert (row["status"], row["format"], row["message"]) == ("new", "pytorch_kineto", None)
 
 
 def test_a_killed_import_leaves_the_rest_alone(base: Path, workspace: Workspace) -> None:
@@ -204,6 +219,25 @@ def test_an_import_that_another_program_removes_is_new_again(base: Path, workspa
     with pytest.raises(NotImported):
         catalogue.run(run)
     assert catalogue.row(run)["status"] == "new"
+
+
+def test_an_import_that_is_removed_while_it_is_open_is_new_again(base: Path, workspace: Workspace) -> None:
+    catalogue = Catalogue([base], workspace)
+    catalogue.refresh()
+    run = _id(catalogue, "good")
+    catalogue.import_run(run)
+    _until(lambda: catalogue.row(run)["status"] == "ready")
+    client = client_of(catalogue)
+    assert client.get(f"/api/runs/{run}/step").status_code == 200
+    shutil.rmtree(workspace.root)
+    assert client.get(f"/api/runs/{run}/memory").status_code == 409
+    catalogue.refresh()
+    assert [row["status"] for row in catalogue.runs()] == ["new", "new"]
+    catalogue.import_run(run)
+    _until(lambda: catalogue.row(run)["status"] in ("ready", "failed"))
+    assert catalogue.row(run)["message"] is None
+    assert client.get(f"/api/runs/{run}/memory").status_code == 200
+    catalogue.close()
 
 
 def test_names_tell_runs_apart(tmp_path: Path, workspace: Workspace) -> None:

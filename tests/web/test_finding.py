@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from laptime.web.finding import Search
+from laptime.web.finding import UNKNOWN, Search, fault_of
 from tests.cli.recordings import TINY, device_events, written
 from tests.importers import ascend_jobs as jobs
 from tests.importers.ascend_folders import timeline, write_output
@@ -85,6 +85,21 @@ def test_other_files_make_no_run(tmp_path: Path) -> None:
     assert search.found() == []
     written(tmp_path / "empty.json", device_events())  # a recorder was still at it
     assert _paths(search) == [tmp_path.name]
+
+
+def test_a_recording_by_its_name_is_a_run_even_where_nothing_can_read_it(tmp_path: Path) -> None:
+    for name in ("rank0.pt.trace.json.gz", "host.xplane.pb", "chrome_timeline.json", "memory_flow.svg"):
+        (tmp_path / name.replace(".", "-")).mkdir()
+        (tmp_path / name.replace(".", "-") / name).write_bytes(b"\x1f\x8b broken")
+    found = Search(tmp_path).found()
+    assert [(run.relative, run.format) for run in found] == [
+        *(("chrome_timeline-json", UNKNOWN), ("host-xplane-pb", UNKNOWN)),
+        *(("memory_flow-svg", UNKNOWN), ("rank0-pt-trace-json-gz", UNKNOWN)),
+    ]
+    assert all((fault_of(run) or "").strip() for run in found)
+    broken = tmp_path / "rank0-pt-trace-json-gz"
+    written(broken / "rank0.pt.trace.json.gz", device_events())  # it was not finished
+    assert [run.format for run in Search(tmp_path).found() if run.path == broken] == ["pytorch_kineto"]
 
 
 def test_one_file_is_a_run(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from tests.web.conftest import Client, Imported, client_of
+from laptime.model.workspace import Workspace
+from laptime.web.catalogue import Catalogue
+from tests.web.conftest import Client, Imported, client_of, front_end
 
 
 def test_each_answer_has_a_nonce_of_its_own(built: Client) -> None:
@@ -53,3 +56,28 @@ def test_other_addresses_are_errors_as_json(built: Client) -> None:
         assert answer.status_code == 404
         assert answer.json() == {"error": "Not Found", "where": path, "remedy": None}
     assert built.request("DELETE", "/api/runs").status_code == 405
+
+
+def test_a_page_names_what_it_will_load(built: Client, run_ids: dict[str, str]) -> None:
+    run = run_ids["tiny_train"]
+    head = built.get(f"/runs/{run}/steps").text.partition("</head>")[0]
+    assert re.findall(r'<link ([^>]*) crossorigin href="([^"]*)">', head) == [
+        ('rel="modulepreload"', "/static/assets/Steps-1.js"),
+        ('rel="modulepreload"', "/static/assets/Chart-1.js"),
+        ('rel="preload" as="style"', "/static/assets/Chart-1.css"),
+        ('rel="preload" as="fetch"', f"/api/runs/{run}"),
+        ('rel="preload" as="fetch"', f"/api/runs/{run}/report"),
+    ]
+    assert "preload" not in built.get("/").text
+    for other in ("nosuch/steps", '"><script>/steps', f"{run}x/../../steps"):
+        text = built.get(f"/runs/{other}").text
+        assert 'as="fetch"' not in text
+        assert "<script>" not in text
+
+
+def test_of_a_run_that_is_not_imported_only_its_state_is_loaded(imported: Imported, tmp_path: Path) -> None:
+    catalogue = Catalogue([imported.base], Workspace.choose(tmp_path / "other", say=lambda _: None))
+    catalogue.refresh()
+    run = catalogue.runs()[0]["run"]
+    text = client_of(catalogue, static=front_end(tmp_path)).get(f"/runs/{run}/steps").text
+    assert re.findall('as="fetch" crossorigin href="(.*?)"', text) == [f"/api/runs/{run}"]

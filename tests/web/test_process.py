@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -160,6 +161,8 @@ def test_a_token_is_asked_for_where_others_can_connect(machine: Machine, importe
             assert client.get("/").status_code == 403
             assert client.get("/", params={"token": token}).status_code == 200
             assert client.get("/api/runs").status_code == 200  # by the cookie
+            printed = {"Host": urlsplit(started.stdout.split()[1]).netloc}
+            assert client.get("/api/runs", headers=printed).status_code == 200
         (server,) = json.loads(machine.run("status", "--json").stdout)["servers"]
         files = [*(machine.home / "laptime" / "servers").iterdir(), Path(server["log"])]
         assert not [file for file in files if token in file.read_text()]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from laptime.web.ports import address
 from laptime.web.security import MOST_BODY, Security, is_loopback
 from tests.web.conftest import Client, Imported, client_of
 
@@ -57,6 +58,20 @@ def test_an_open_host_admits_addresses_but_no_foreign_names(remote: Client) -> N
         assert remote.get("/api/runs", headers={**bearer, "Host": host}).status_code == status, host
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
+def test_the_address_that_is_printed_is_let_in(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "Trainer-7")
+    security = Security(host, TOKEN)
+    printed = urlsplit(address(host, 8080, TOKEN)).netloc
+    assert security.admits_host(printed), printed
+    assert not security.admits_host("trainer-8:8080")
+
+
+def test_no_name_is_let_in_where_only_this_machine_connects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "trainer-7")
+    assert not Security().admits_host("trainer-7:8080")
+
+
 def test_hosts_of_this_machine_alone() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "::1", "localhost", "127.1.2.3")))
     assert not any(map(is_loopback, ("0.0.0.0", "::", "192.168.0.1", "example.org", "")))
@@ -88,7 +103,11 @@ def test_other_sites_start_nothing(client: Client, run_ids: dict[str, str], head
 
 @pytest.mark.parametrize(
     "headers",
-    [{}, {"Origin": "http://127.0.0.1:8080"}, {"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8080"}],
+    [
+        *({}, {"Origin": "http://127.0.0.1:8080"}),
+        *({"Sec-Fetch-Site": "same-origin", "Origin": f"{scheme}://127.0.0.1:8080"} for scheme in ("http", "https")),
+    ],
+    ids=["program", "older browser", "browser", "browser, through a proxy with TLS"],
 )
 def test_own_pages_and_programs_start_imports(client: Client, run_ids: dict[str, str], headers: dict[str, str]) -> None:
     assert client.post(f"/api/runs/{run_ids['device']}/import", headers=headers).status_code == 202

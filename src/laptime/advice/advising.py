@@ -32,13 +32,14 @@ def advise(
 
     Of one rank alone where it is given. `known` is the report of the whole run, which need not be made again then.
     """
+    whole = run
     if rank is not None:
         run.trace_of(rank)
         run, known = replace(run, traces=[trace for trace in run.traces if trace.rank == rank]), None
     if known is not None and language == REPORT_LANGUAGE:
         return advice_in(known)
     told = known or report_of(run)
-    return advice_in({**told, **_advice(Results(run, told), language)})
+    return advice_in({**told, **_advice(Results(run, told, whole=whole), language)})
 
 
 def _advice(results: Results, language: str) -> Json:

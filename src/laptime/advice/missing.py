@@ -39,4 +39,4 @@ def _asked(results: Results) -> Iterator[tuple[str, str]]:
 
 def _ranks_missing(results: Results) -> bool:
     sizes = [size for rank in results.ranks if isinstance(size := rank.trace.meta.get("world_size"), int)]
-    return bool(sizes) and max(sizes) > len({rank.rank for rank in results.ranks})
+    return bool(sizes) and max(sizes) > len({trace.rank for trace in results.whole.traces})

@@ -27,7 +27,7 @@ class RankResults:
     """Results about one recording of a run; arrays have one value for each step of the summary."""
 
     def __init__(self, index: int, trace: Trace, entry: Mapping[str, object]) -> None:
-        self.index = index
+        self.index = index  # in the whole run
         self.trace = trace
         self.entry = entry
 
@@ -163,17 +163,19 @@ class RankResults:
 
 
 class Results:
-    """Results about a run: its report, and what is computed beyond it for each of its recordings."""
+    """Results about a run: the report on it or some of its recordings, and for each of these what is computed beyond.
 
-    def __init__(self, run: Run, report: Mapping[str, object]) -> None:
-        self.run = run
+    `whole` has all recordings, where `run` has only some.
+    """
+
+    def __init__(self, run: Run, report: Mapping[str, object], *, whole: Run | None = None) -> None:
         self.report = report
+        self.whole = whole or run
+        place = {id(trace): index for index, trace in enumerate(self.whole.traces)}
         entries = report["ranks"]
         self.ranks = [
-            RankResults(index, trace, entry)
-            for index, (trace, entry) in enumerate(
-                zip(run.traces, entries if isinstance(entries, list) else [], strict=True)
-            )
+            RankResults(place[id(trace)], trace, entry)
+            for trace, entry in zip(run.traces, entries if isinstance(entries, list) else [], strict=True)
         ]
 
     @cached_property

@@ -12,55 +12,67 @@ from laptime.cli.choices import usage
 from laptime.cli.options import JsonOption, PathArgument, RankOption, WorkspaceOption, open_trace, print_json, rank_text
 from laptime.cli.ranges import FromOption, StepsOption, ToOption, part_of, part_text
 
+ByOption = Annotated[
+    str,
+    typer.Option("--by", help="op-type, name, full-name, kernel, module, shape, source (file and line) or track."),
+]
+OnOption = Annotated[
+    str | None,
+    typer.Option("--on", help="device or host; default: the device where there is one.", show_default=False),
+]
+SortOption = Annotated[
+    str,
+    typer.Option("--sort", help="A column, or one of torch's or MegEngine's names (cuda_time_total, flops, ...)."),
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Rows to show; all with --json, else 30.", show_default=False)
+]
+PageOption = Annotated[int, typer.Option("--page", min=0, help="Page of --limit rows, from 0.")]
+AscendingOption = Annotated[bool, typer.Option("--ascending", help="Least first.")]
+ContainsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter", metavar="COL=TEXT", help="Rows whose column contains the text (repeatable).", show_default=False
+    ),
+]
+OneOfOption = Annotated[
+    list[str] | None,
+    typer.Option("--in", metavar="COL=A,B", help="Rows whose column is one of these.", show_default=False),
+]
+NoneOfOption = Annotated[
+    list[str] | None,
+    typer.Option("--not-in", metavar="COL=A,B", help="Rows whose column is none of these.", show_default=False),
+]
+AtLeastOption = Annotated[
+    list[str] | None,
+    typer.Option("--at-least", metavar="COL=N", help="Rows whose column is N or more.", show_default=False),
+]
+AtMostOption = Annotated[
+    list[str] | None,
+    typer.Option("--at-most", metavar="COL=N", help="Rows whose column is N or less.", show_default=False),
+]
+SearchOption = Annotated[
+    str | None,
+    typer.Option("--search", metavar="WORDS", help="Rows whose name or type holds these words.", show_default=False),
+]
+SubgraphOption = Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")]
+
 
 def command(
     path: PathArgument,
-    by: Annotated[
-        str,
-        typer.Option("--by", help="op-type, name, full-name, kernel, module, shape, source (file and line) or track."),
-    ] = "op-type",
-    on: Annotated[
-        str | None,
-        typer.Option("--on", help="device or host; default: the device where there is one.", show_default=False),
-    ] = None,
-    sort: Annotated[
-        str,
-        typer.Option("--sort", help="A column, or one of torch's or MegEngine's names (cuda_time_total, flops, ...)."),
-    ] = "self_ns",
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Rows to show; all with --json, else 30.", show_default=False)
-    ] = None,
-    page: Annotated[int, typer.Option("--page", min=0, help="Page of --limit rows, from 0.")] = 0,
-    ascending: Annotated[bool, typer.Option("--ascending", help="Least first.")] = False,
-    contains: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter", metavar="COL=TEXT", help="Rows whose column contains the text (repeatable).", show_default=False
-        ),
-    ] = None,
-    one_of: Annotated[
-        list[str] | None,
-        typer.Option("--in", metavar="COL=A,B", help="Rows whose column is one of these.", show_default=False),
-    ] = None,
-    none_of: Annotated[
-        list[str] | None,
-        typer.Option("--not-in", metavar="COL=A,B", help="Rows whose column is none of these.", show_default=False),
-    ] = None,
-    at_least: Annotated[
-        list[str] | None,
-        typer.Option("--at-least", metavar="COL=N", help="Rows whose column is N or more.", show_default=False),
-    ] = None,
-    at_most: Annotated[
-        list[str] | None,
-        typer.Option("--at-most", metavar="COL=N", help="Rows whose column is N or less.", show_default=False),
-    ] = None,
-    search: Annotated[
-        str | None,
-        typer.Option(
-            "--search", metavar="WORDS", help="Rows whose name or type holds these words.", show_default=False
-        ),
-    ] = None,
-    subgraph: Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")] = "all",
+    by: ByOption = "op-type",
+    on: OnOption = None,
+    sort: SortOption = "self_ns",
+    limit: LimitOption = None,
+    page: PageOption = 0,
+    ascending: AscendingOption = False,
+    contains: ContainsOption = None,
+    one_of: OneOfOption = None,
+    none_of: NoneOfOption = None,
+    at_least: AtLeastOption = None,
+    at_most: AtMostOption = None,
+    search: SearchOption = None,
+    subgraph: SubgraphOption = "all",
     from_time: FromOption = None,
     to_time: ToOption = None,
     steps: StepsOption = None,

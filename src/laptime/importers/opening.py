@@ -229,7 +229,7 @@ def import_rank(source: Source, root: Path) -> None:
 
 
 def _import(source: Source, key: str, place: Workspace, progress: Progress, decoders: Decoders) -> None:
-    importer = _importer_of(source)
+    importer = importer_of(source)
     with place.new_trace(key) as folder:
         builder = TraceBuilder(folder)
         try:
@@ -239,7 +239,8 @@ def _import(source: Source, key: str, place: Workspace, progress: Progress, deco
             builder.spool.discard()
 
 
-def _importer_of(source: Source) -> Importer:
+def importer_of(source: Source) -> Importer:
+    """What reads a source. Raises LaptimeError where nothing does."""
     if source.format is not None:
         return next(importer for importer in IMPORTERS if importer.name == source.format)
     head = source.head()

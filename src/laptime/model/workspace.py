@@ -84,10 +84,15 @@ class Workspace:
         """Whether the trace is there, whole."""
         return (self.trace_folder(key) / "meta.json").is_file()
 
+    def has_run(self, key: str) -> bool:
+        """Whether a run is listed."""
+        return (self.run_folder(key) / "run.json").is_file()
+
     @contextmanager
     def new_trace(self, key: str) -> Iterator[Path]:
         """A temporary folder that becomes the trace at the end; if another process was faster, its result stays."""
         with self._failures():
+            (self.root / "traces").mkdir(parents=True, exist_ok=True)
             self._clear_remnants()
             work = Path(tempfile.mkdtemp(prefix=f".{key}.", dir=self.root / "traces"))
         try:
@@ -144,7 +149,7 @@ class Workspace:
     def store_run(self, run: StoredRun) -> None:
         """Lists a run."""
         with self._failures():
-            self.run_folder(run.key).mkdir(exist_ok=True)
+            self.run_folder(run.key).mkdir(parents=True, exist_ok=True)
         self.write_result(run.key, "run", asdict(run))
 
     def write_result(self, key: str, name: str, result: object) -> None:

@@ -22,7 +22,7 @@ from laptime.importers.keys import run_key
 from laptime.model.trace import Run
 from laptime.model.workspace import Workspace
 from laptime.web.cards import EMPTY, Card, Cause, card_of
-from laptime.web.finding import RunFolder, Search
+from laptime.web.finding import RunFolder, Search, fault_of
 from laptime.web.imports import Imports
 from laptime.web.opened import OpenedRuns
 
@@ -156,12 +156,13 @@ class Catalogue:
 
     def run(self, run_id: str) -> Run:
         """An imported run. Raises NotFound, NotImported."""
+        shown_path = self._entry(run_id).folder.relative
         key = self.key(run_id)
         try:
-            return self._opened.run(key, self._entry(run_id).folder.relative)
+            return self._opened.run(key, shown_path)
         except (LaptimeError, OSError):
             self._forget(run_id)
-            return self._opened.run(self.key(run_id), "")  # raises NotImported unless another import was faster
+            return self._opened.run(self.key(run_id), shown_path)  # NotImported unless another import was faster
 
     def stored(self, run_id: str, name: str) -> dict[str, object] | None:
         """A result that is kept beside an imported run. Raises NotFound, NotImported."""
@@ -243,11 +244,12 @@ class Catalogue:
             entry.stamp, entry.updated_unix, entry.size_bytes = stamp, updated, size
         key = self._key_among(entry.folder, keys)
         card = None if key is None else card_of(self.workspace, key)
+        fault = None if card else fault_of(entry.folder)
         with self._lock:
             if entry.status in ("queued", "importing"):
                 return
             entry.key, entry.card = (key, card) if card else (None, None)
-            self._set(entry, "ready" if card else "new")
+            self._set(entry, "ready" if card else "failed" if fault else "new", message=fault)
 
     def _key_among(self, folder: RunFolder, keys: frozenset[str]) -> str | None:
         """The key of the folder as it is now, if the workspace has it."""
@@ -320,10 +322,13 @@ class _StoredPaths:
     def refresh(self) -> None:
         """Reads what was added."""
         folder = self._workspace.root / "runs"
-        stamp = folder.stat().st_mtime_ns
-        if stamp == self._stamp:
-            return
-        names = {entry.name for entry in folder.iterdir()}
+        try:
+            stamp = folder.stat().st_mtime_ns
+            if stamp == self._stamp:
+                return
+            names = {entry.name for entry in folder.iterdir()}
+        except FileNotFoundError:  # somebody cleared the workspace
+            stamp, names = 0, set()
         known = {key: path for key, path in self._paths.items() if key in names}
         for key in names - known.keys():
             stored = self._workspace.listed(key)

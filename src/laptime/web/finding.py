@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from laptime.errors import LaptimeError
 from laptime.importers.folders import folder_recordings
 from laptime.importers.laptime_folders import SUFFIX as LOG_SUFFIX
-from laptime.importers.opening import IMPORTERS
+from laptime.importers.opening import IMPORTERS, importer_of
 from laptime.importers.sources import HEAD_BYTES, Source, discover, discover_among
 
 MOST_FOLDERS = 50_000
@@ -29,6 +30,12 @@ _OF_ONE_RANK = re.compile(r"_ascend_(pt|ms)$")
 """Folders of one rank each: the run is the folder they lie in."""
 _TELLING = re.compile(r"trace|timeline|xplane|laptime|memory_flow|static_profile", re.IGNORECASE)
 """Names that recorders give: looked at before others, since one recording makes the folder a run."""
+_OF_RECORDERS = re.compile(
+    r"\.pt\.trace\.json|\.xplane\.pb|chrome_timeline\.json|memory_flow\.svg|\.static_profile", re.IGNORECASE
+)
+"""Names that only recorders give: such a file makes the folder a run even where nothing can read it."""
+UNKNOWN = "unknown"
+"""Format of what nothing can read."""
 _FIRST_LOOK = 16 << 10
 _MOST_MEMBERS = 8
 """Members of an archive that are looked at."""
@@ -98,7 +105,7 @@ class Search:
     def found(self) -> list[RunFolder]:
         """All runs, in order of path."""
         if self.base.is_file():
-            format_ = self._format_of(self.base, self.base.stat()) or "unknown"
+            format_ = self._format_of(self.base, self.base.stat()) or UNKNOWN
             return [RunFolder(self.base.parent, self.base, format_, (self.base,))]
         seen: dict[Path, _Seen] = {}
         for folder in self._walk():
@@ -141,7 +148,8 @@ class Search:
         watched, folders = folders, [each for each in folders if not any(each in file.parents for file in taken)]
         if format_ is None:
             format_ = next(
-                (name for file in _likely_first(files) if (name := self._format_of(file, file.stat()))), None
+                (name for file in _likely_first(files) if (name := self._format_of(file, file.stat()))),
+                UNKNOWN if any(_OF_RECORDERS.search(file.name) for file in files) else None,
             )
             own = tuple(files)
         of_one_rank = bool(recordings) and folder != self.base and bool(_OF_ONE_RANK.search(folder.name))
@@ -165,6 +173,22 @@ def format_of(file: Path) -> str | None:
         return next((name for source in sources if (name := _format_of_source(source))), None)
     except Exception:  # whatever a damaged file raises, it is no recording to list
         return None
+
+
+def fault_of(folder: RunFolder) -> str | None:
+    """Why nothing can read what a run of an unknown format holds; None where something may."""
+    if folder.format != UNKNOWN or any(file.name.endswith(".zip") for file in folder.files):
+        return None
+    faults = []
+    for file in _likely_first(list(folder.files))[:_MOST_MEMBERS]:
+        try:
+            importer_of(Source(file))
+            return None
+        except LaptimeError as error:
+            faults.append(str(error))
+        except Exception as error:  # whatever a damaged file raises
+            faults.append(f"the file cannot be read: {file.name}: {error}")
+    return next(iter(faults), None)
 
 
 def _format_of_source(source: Source) -> str | None:
@@ -208,7 +232,7 @@ def _stamp(folder: Path, seen: _Seen) -> tuple[object, ...]:
     times = [each.stat().st_mtime_ns for each in (folder, *seen.watched)]
     if time.time_ns() - max(times) < _SETTLED_NS:
         times.append(time.monotonic_ns())
-    undecided = seen.files if seen.format is None else ()
+    undecided = seen.files if seen.format in (None, UNKNOWN) else ()
     return (*times, *((file.stat().st_mtime_ns, file.stat().st_size) for file in undecided))
 
 

@@ -26,9 +26,10 @@ class OpenedRuns:
     def run(self, key: str, shown_path: str) -> Run:
         """The run of a key, called by a path that may be shown. Raises LaptimeError or OSError where it is gone."""
         with self._lock:
-            if key in self._runs:
+            if key in self._runs and self._workspace.has_run(key):
                 self._runs.move_to_end(key)
                 return self._runs[key][0]
+            self._runs.pop(key, None)
         stored = self._workspace.listed(key)
         if stored is None:
             raise LaptimeError("the import is gone", where=key, remedy="import the run again")

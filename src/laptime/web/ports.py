@@ -15,9 +15,14 @@ _TRIED = 200
 
 def address(host: str, port: int, token: str | None = None) -> str:
     """Address of the first page of a server."""
-    named = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    named = shown_host(host)
     query = f"?token={token}" if token else ""
     return f"http://[{named}]:{port}/{query}" if ":" in named else f"http://{named}:{port}/{query}"
+
+
+def shown_host(host: str) -> str:
+    """What a host is called in addresses: all addresses of this machine by its name."""
+    return socket.gethostname() if host in ("0.0.0.0", "::") else host
 
 
 def listening_socket(host: str, port: int) -> socket.socket:

@@ -17,6 +17,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from laptime.web.ports import shown_host
+
 MOST_BODY = 64 << 10
 """Bytes of a request's body at most; nothing is uploaded."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -57,7 +59,12 @@ class Security:
         name = _host_name(header)
         if name is None:
             return False
-        return is_loopback(name) or (not is_loopback(self.host) and (name == self.host.lower() or _is_address(name)))
+        return is_loopback(name) or (not is_loopback(self.host) and (name in self._names or _is_address(name)))
+
+    @property
+    def _names(self) -> set[str]:
+        """What it is called where others can connect: as was asked for, and as its address is printed."""
+        return {self.host.lower(), shown_host(self.host).lower()}
 
     def admits_token(self, token: str | None) -> bool:
         """Whether it is the token; takes the same time for every wrong one."""
@@ -184,8 +191,9 @@ def _refusal(security: Security, scope: Scope, headers: dict[str, str]) -> tuple
 def _is_of_another_site(scope: Scope, headers: dict[str, str]) -> bool:
     """Whether a browser says that another site's page made the request; a link to a page may come from anywhere."""
     site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "")
-    is_safe = scope["method"] in _SAFE
-    if site not in ("same-origin", "none") and not (is_safe and mode == "navigate"):
+    if site == "same-origin":  # whatever its Origin is called: before a proxy with TLS it is https
+        return False
+    if site != "none" and not (scope["method"] in _SAFE and mode == "navigate"):
         return True
     origin = headers.get("origin")
     own = f"{scope.get('scheme', 'http')}://{headers.get('host')}"

@@ -1,4 +1,4 @@
-import { bytes, count, share, significant, SPACE, time } from './units'
+import { bytes, count, exact, share, significant, SPACE, time } from './units'
 
 const READ: Record<string, (value: number) => string> = { ns: time, bytes, B: bytes, share, count }
 
@@ -8,6 +8,6 @@ export function evidenceText(value: number | string | null, unit: string | null)
   if (typeof value === 'string') return value
   const read = unit === null ? undefined : READ[unit]
   if (read) return read(value)
-  const number = Number.isInteger(value) ? value.toLocaleString('en-US') : significant(value)
+  const number = Number.isInteger(value) ? exact(value) : significant(value)
   return unit ? `${number}${SPACE}${unit}` : number
 }

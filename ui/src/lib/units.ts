@@ -59,8 +59,10 @@ export function exact(value: number | null | undefined, unit = ''): string {
   return unit === '' ? grouped(value) : `${grouped(value)}${SPACE}${unit}`
 }
 
+const GROUPS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 }) // costs much to make
+
 function grouped(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 6 })
+  return GROUPS.format(value)
 }
 
 export type Quantity = 'time' | 'bytes' | 'count' | 'share' | 'number'

@@ -2,7 +2,7 @@ import { api } from '../api/client'
 import type { Contents as Files } from '../api/shapes'
 import { Card } from '../components/Card'
 import { Loaded } from '../components/Loaded'
-import { count } from '../lib/units'
+import { count, exact } from '../lib/units'
 import { useTexts } from '../state/language'
 import styles from './Report.module.css'
 
@@ -39,8 +39,4 @@ function Known({ files: { sources, warnings } }: { files: Files }) {
       )}
     </>
   )
-}
-
-function exact(value: number | null): string {
-  return value === null ? '–' : value.toLocaleString('en-US')
 }

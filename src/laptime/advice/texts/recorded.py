@@ -38,6 +38,54 @@ CHINESE_OF: Mapping[str, str] = {
     "mindspore.Profiler(with_stack=True), MindSpore 2.3 or newer": (
         "mindspore.Profiler(with_stack=True)，MindSpore 2.3或更新版本"
     ),
+    # ---- Ascend ----
+    "kernels": "设备上的kernel",
+    **{
+        f"keep {files}: from {module}.profiler.profiler import analyse; analyse(DIR)": (
+            f"保留{shown}：from {module}.profiler.profiler import analyse; analyse(DIR)"
+        )
+        for module in ("torch_npu", "mindspore")
+        for files, shown in (
+            ("kernel_details.csv or trace_view.json", "kernel_details.csv或trace_view.json"),
+            ("trace_view.json", "trace_view.json"),
+        )
+    },
+    "operators and calls of the host": "主机的算子和调用",
+    "types and shapes of kernels": "kernel的类型和形状",
+    "what collectives waited for": "集合通信等待的时间",
+    "times of operators on the device, and with them the steps' budgets (hwts log)": (
+        "算子在设备上的时间，以及由此得出的step时间构成（hwts log）"
+    ),
+    "steps and their communication (training_trace)": "step及其通信（training_trace）",
+    "which operator a task belongs to, and with it the steps' budgets (task_desc_info)": (
+        "任务所属的算子，以及由此得出的step时间构成（task_desc_info）"
+    ),
+    "shapes, formats and data types of operators (graph_desc_info)": "算子的形状、格式和数据类型（graph_desc_info）",
+    "names of the step points and of communication (point)": "step打点和通信的名称（point）",
+    "kernels of the AI CPU (DATA_PREPROCESS AICPU)": "AI CPU的kernel（DATA_PREPROCESS AICPU）",
+    "the chip's queue when batches are fetched (DATA_PREPROCESS AICPUMI)": (
+        "取批次时的数据队列（DATA_PREPROCESS AICPUMI）"
+    ),
+    "batches that wait to be sent (DATA_PREPROCESS TDT)": "等待发送的批次（DATA_PREPROCESS TDT）",
+    "PROFILING_OPTIONS=training_trace:task_trace (the Profiler sets it; create it before the network is built)": (
+        "PROFILING_OPTIONS=training_trace:task_trace（由Profiler设置；请在构建网络之前创建Profiler）"
+    ),
+    "copy the Framework.* files too; older installations keep them in container/DEVICE/data beside the JOB folder": (
+        "同时复制Framework.*文件；较早的安装将其放在JOB文件夹旁的container/DEVICE/data中"
+    ),
+    "AICPU_PROFILING_MODE=true (the Profiler sets it; create it before the network is built)": (
+        "AICPU_PROFILING_MODE=true（由Profiler设置；请在构建网络之前创建Profiler）"
+    ),
+    "tasks of the device (task_time, msprof or op_summary), and with them the steps' budgets": (
+        "设备的任务（task_time、msprof或op_summary），以及由此得出的step时间构成"
+    ),
+    "msprof --export=on --output=PROF_DIR": "运行msprof --export=on --output=PROF_DIR",
+    "executions on the device (output_timeline_data, timeline_display), and with them the steps' budgets": (
+        "设备上的执行（output_timeline_data、timeline_display），以及由此得出的step时间构成"
+    ),
+    "mindspore.Profiler(op_time=True), then analyse(); copy the whole profiler folder": (
+        "使用mindspore.Profiler(op_time=True)，然后analyse()；复制整个profiler文件夹"
+    ),
     # ---- JAX, TensorFlow ----
     "jax.profiler.trace(...) on a device, with jax_platforms naming it": (
         "在设备上使用jax.profiler.trace(...)，并用jax_platforms指定该设备"

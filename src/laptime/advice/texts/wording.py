@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from laptime.errors import LaptimeError
 CATALOGUES: Mapping[str, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
 LANGUAGES = tuple(CATALOGUES)
 _RECORDED = {**CHINESE_OF, **{ENGLISH[key]: CHINESE[key] for key in ENGLISH if key.startswith("missing.")}}
+_OF_RANK = re.compile(r"(?P<what>.+) of rank (?P<rank>\d+)")
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,12 @@ class Wording:
 
     def recorded(self, english: str) -> str:
         """A text of the report on what was not recorded; as it is where it has no other language."""
-        return _RECORDED.get(english, english) if self.language == "zh" else english
+        if self.language != "zh":
+            return english
+        of_rank = _OF_RANK.fullmatch(english)
+        if of_rank is not None and of_rank["what"] in _RECORDED:
+            return f"rank {of_rank['rank']}的{_RECORDED[of_rank['what']]}"
+        return _RECORDED.get(english, english)
 
 
 def variant(key: str, *kinds: str) -> str:

@@ -1,3 +1,4 @@
+import { useDeferredValue } from 'react'
 import type { Report } from '../../api/shapes'
 import { Loaded } from '../../components/Loaded'
 import { useSelection } from '../../state/address'
@@ -26,6 +27,16 @@ function Page({ run, report }: { run: string; report: Report }) {
   return (
     <div className={styles.page}>
       <BudgetCard entry={entry} report={report} />
+      <Cards run={run} report={useDeferredValue(report, null)} />
+    </div>
+  )
+}
+
+/** All below the answer; it shows first. */
+function Cards({ run, report }: { run: string; report: Report | null }) {
+  if (report === null) return null
+  return (
+    <>
       <StepTraceCard run={run} report={report} />
       <PipelineCard run={run} report={report} />
       <div className={styles.cards}>
@@ -36,6 +47,6 @@ function Page({ run, report }: { run: string; report: Report }) {
         <FindingsCard run={run} />
         {report.not_recorded.length > 0 && <NotRecordedCard missing={report.not_recorded} />}
       </div>
-    </div>
+    </>
   )
 }

@@ -13,7 +13,7 @@ import { NoRuns } from './NoRuns'
 import styles from './Runs.module.css'
 
 /** Which runs there are, and what holds each back. */
-export function Runs() {
+export default function Runs() {
   const { runs: texts } = useTexts()
   const query = useRunList()
   return (

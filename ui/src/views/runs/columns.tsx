@@ -3,7 +3,7 @@ import type { Column } from '../../components/table/column'
 import { causeKind } from '../../lib/causes'
 import { kindVariable } from '../../lib/colours'
 import { ago, date } from '../../lib/dates'
-import { share, time } from '../../lib/units'
+import { exact, share, time } from '../../lib/units'
 import { Sparkline } from '../../components/Sparkline'
 import type { Language } from '../../state/preferences'
 import type { Texts } from '../../texts/catalogues'
@@ -53,7 +53,7 @@ function StepTime({ run, texts }: { run: Run; texts: Texts['runs'] }) {
   return (
     <span className={`numbers ${styles.stepTime}`}>
       <Sparkline values={run.step_ns} label={label} />
-      <span title={run.step_mean_ns === null ? undefined : `${run.step_mean_ns.toLocaleString('en-US')} ns`}>{time(run.step_mean_ns)}</span>
+      <span title={run.step_mean_ns === null ? undefined : exact(run.step_mean_ns, 'ns')}>{time(run.step_mean_ns)}</span>
     </span>
   )
 }
