@@ -68,6 +68,8 @@ def test_overview_says_what_the_report_says(open_real: OpenPage, real_site: Site
     shown = exact(watched, "section:has([data-testid=headline])")
     for part in ("compute_ns", "communication_exposed_ns", "copy_exposed_ns", "idle_ns"):
         assert budget[part] in shown, part
+    expect(watched.page.get_by_role("heading", name="Timeline")).to_be_visible()  # after the answer
+    watched.settle()
     timeline = told(real_site, run, "timeline")
     facts = exact(watched, "section:has(h2:text-is('Timeline'))")
     for fact in ("streams", "tasks", "executions", "total_ns"):
