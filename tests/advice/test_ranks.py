@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from tests.analyses.events import US, Event, kernel, launch, step
 Json = dict[str, Any]
 
 
-def _rank(computes: int) -> list[Event]:
-    """Three steps of 100 us: `computes` us compute, the rest in a collective that ends with the step."""
+def _rank(computes: int | dict[int, int]) -> list[Event]:
+    """Steps of 100 us, three unless given by number: so much compute, then a collective that ends with the step."""
     events = []
-    for number in (1, 2, 3):
+    by_number = computes if isinstance(computes, dict) else dict.fromkeys((1, 2, 3), computes)
+    for number, computes in by_number.items():
         at = 100 * number
         events += [
             step(number, at, at + 100),
@@ -31,7 +33,7 @@ def _rank(computes: int) -> list[Event]:
     return events
 
 
-def _advice(folder: Path, workspace: Workspace, ranks: list[int], *, world_size: int) -> Json:
+def _advice(folder: Path, workspace: Workspace, ranks: Sequence[int | dict[int, int]], *, world_size: int) -> Json:
     folder.mkdir()
     for rank, computes in enumerate(ranks):
         header = {"schemaVersion": 1, "distributedInfo": {"rank": rank, "world_size": world_size, "backend": "nccl"}}
@@ -64,6 +66,13 @@ def test_equal_ranks_do_not_wait_for_one(tmp_path: Path, workspace: Workspace) -
     advice = _advice(tmp_path / "run", workspace, [50, 50], world_size=2)
     assert [finding["rule"] for finding in advice["findings"]] == ["exposed_communication"]
     assert "the other ranks" not in [row["what"] for row in advice["not_recorded"]]
+
+
+def test_steps_are_compared_by_their_numbers(tmp_path: Path, workspace: Workspace) -> None:
+    """Both ranks compute for 20 us in odd steps, for 80 us in even ones; each misses a step that the other has."""
+    ranks = [{number: 80 - 60 * (number % 2) for number in range(first, first + 4)} for first in (1, 2)]
+    advice = _advice(tmp_path / "run", workspace, ranks, world_size=2)
+    assert "slow_rank" not in [finding["rule"] for finding in advice["findings"]]
 
 
 def test_the_late_rank_may_be_one_that_is_missing(tmp_path: Path, workspace: Workspace) -> None:

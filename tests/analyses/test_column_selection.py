@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from laptime.analyses.column_selection import select_rows
@@ -39,6 +39,8 @@ def selections(draw: st.DrawFn) -> Selection:
     )
 
 
+@example([("aten::mm", None, "a"), (None, None, "a")], Selection(sort="size"))
+@example([("mm", 1, "a"), (None, 1, "a"), ("Conv2d", 1, "a")], Selection(sort="size"))
 @given(ROWS, selections())
 def test_columns_and_rows_agree(table: list[tuple[str | None, int | None, str | None]], wanted: Selection) -> None:
     rows = [

@@ -6,7 +6,9 @@ import gzip
 import io
 import json
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pytest
 
 from laptime.__main__ import main
 from laptime.analyses.side_by_side import operators
+from laptime.model.workspace import Workspace
+from laptime.web.catalogue import Catalogue
 from tests.web.conftest import Client, Imported, client_of
 
 PATHS = ("ddp/two", "device", "jobs/JOBAA", "memory", "plain", "tiny_train")
@@ -94,6 +98,20 @@ def test_tags_spare_what_is_unchanged(client: Client, run_ids: dict[str, str]) -
     assert client.get(path, headers={"Accept": "text/csv"}).headers["etag"] != tag
 
 
+@pytest.mark.parametrize("resource", ["report", "advise", "advise?lang=zh"])
+def test_the_stored_report_is_not_read_for_what_is_unchanged(
+    imported: Imported, monkeypatch: pytest.MonkeyPatch, resource: str
+) -> None:
+    client = client_of(imported.catalogue())
+    path = f"/api/runs/{client.get('/api/runs').json()['runs'][0]['run']}/{resource}"
+    tag = client.get(path).headers["etag"]
+    read: list[str] = []
+    monkeypatch.setattr(Workspace, "read_result", lambda place, key, name: read.append(name))
+    assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
+    assert client.get(path).status_code == 200  # kept in memory
+    assert read == []
+
+
 def test_the_list_of_runs_is_tagged_and_packed_too(client: Client) -> None:
     first = client.get("/api/runs", headers={"Accept-Encoding": "gzip"})
     assert first.headers["content-encoding"] == "gzip"
@@ -135,6 +153,28 @@ def test_known_answers_are_not_computed_again(imported: Imported, monkeypatch: p
     assert (len(computed), len(set(answers))) == (1, 1)
     client.get(f"/api/runs/{run}/op?by=kernel", headers={"If-None-Match": "x"})
     assert len(computed) == 2
+
+
+def test_one_recording_under_two_ids_is_read_by_one_question_at_a_time(
+    imported: Imported, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue = Catalogue([imported.base, imported.base / "device"], imported.workspace)
+    catalogue.refresh()
+    client, at_work, most = client_of(catalogue), [0], [0]
+    ids = [row["run"] for row in catalogue.runs() if row["path"] == "device"]
+    assert len(ids) == 2
+
+    def slow(*arguments: Any, **more: Any) -> object:
+        at_work[0] += 1
+        most[0] = max(most[0], at_work[0])
+        time.sleep(0.2)
+        at_work[0] -= 1
+        return operators(*arguments, **more)
+
+    monkeypatch.setattr("laptime.web.resources.op.operators", slow)
+    with ThreadPoolExecutor() as threads:
+        answers = list(threads.map(lambda run: client.get(f"/api/runs/{run}/op").status_code, ids))
+    assert (answers, most) == ([200, 200], [1])
 
 
 def test_kept_answers_stay_within_bounds(imported: Imported) -> None:

@@ -29,7 +29,7 @@ OWN_PARTS = (
 _UNEQUAL = 0.1
 """Share by which the busiest stage must be above the mean."""
 _SLOW_LINK = 0.2
-"""Share by which a link must be below the mean of its type."""
+"""Share by which a link must be below the median of its type."""
 
 
 def slow_rank(results: Results) -> Iterator[Finding]:
@@ -44,7 +44,7 @@ def _slow_rank(ranks: list[RankResults]) -> Iterator[Draft]:
     late = min(ranks, key=lambda rank: rank.mean_part(*EXPOSED))
     others = sorted((rank for rank in ranks if rank is not late), key=lambda rank: rank.mean_part(*EXPOSED))
     waiting = others[len(others) // 2]
-    weight = weigh(_waited(waiting, late), waiting.totals, most_ns=waiting.mean_part(*EXPOSED))
+    weight = weigh(*_waited(waiting, late), most_ns=waiting.mean_part(*EXPOSED))
     if weight is None or not weight.counts:
         return
     more = {part: late.mean_part(part) - _mean(rank.mean_part(part) for rank in others) for part in OWN_PARTS}
@@ -71,13 +71,18 @@ def _slow_rank(ranks: list[RankResults]) -> Iterator[Draft]:
     )
 
 
-def _waited(waiting: RankResults, late: RankResults) -> IntArray:
-    """By step how much longer one rank communicates than the late one."""
-    exposed, least = waiting.part(*EXPOSED), late.part(*EXPOSED)
-    if len(exposed) != len(least):
-        least = np.full(len(exposed), late.mean_part(*EXPOSED))
-    waited: IntArray = np.maximum(exposed - least, 0)
-    return waited
+def _waited(waiting: RankResults, late: RankResults) -> tuple[IntArray, IntArray]:
+    """How much longer one rank communicates than the late one, and its time, in each step that both have.
+
+    Where their steps have no number in common, than the late one does on average.
+    """
+    least = dict(zip((step["step"] for step in late.steps), late.part(*EXPOSED).tolist(), strict=True))
+    exposed, mean = waiting.part(*EXPOSED), late.mean_part(*EXPOSED)
+    numbers = [step["step"] for step in waiting.steps]
+    common = np.flatnonzero([number in least for number in numbers])
+    places = common if len(common) else np.arange(len(numbers))
+    others = np.array([least.get(numbers[place], mean) for place in places], np.int64)
+    return np.maximum(exposed[places] - others, 0), waiting.totals[places]
 
 
 def _shown(late: RankResults, part: str) -> IntArray:

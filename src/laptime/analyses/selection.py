@@ -1,8 +1,8 @@
 """Choosing rows of a table as MindInsight's pages do: filters, sorting, paging. All interfaces share it.
 
 Semantics: all conditions must hold; of several texts of one partial match any may. Matching ignores case. `None` sorts
-lowest. Pages are counted from 0; the size is that of the filtered rows, before paging. A search looks for words in the
-columns of SEARCHED; see `search_hits`.
+lowest; what is equal is in the order of its names. Pages are counted from 0; the size is that of the filtered rows,
+before paging. A search looks for words in the columns of SEARCHED; see `search_hits`.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ def _folded(texts: Sequence[str]) -> list[str]:
 def _sorted(rows: list[Row], column: str, *, ascending: bool | None) -> list[Row]:
     if any(isinstance(_value(row, column), (dict, list)) for row in rows):
         raise LaptimeError(f"{column} has no order", where="sort", remedy="sort by another column")
-    unknown = [row for row in rows if _value(row, column) is None]
-    known = [row for row in rows if _value(row, column) is not None]
-    known.sort(key=lambda row: str(row.get("name")))
+    by_name = sorted(rows, key=lambda row: (row.get("name") is not None, str(row.get("name"))))
+    unknown = [row for row in by_name if _value(row, column) is None]
+    known = [row for row in by_name if _value(row, column) is not None]
     upwards = ascending if ascending is not None else _is_text(known, column)
     known.sort(key=lambda row: _key(_value(row, column)), reverse=not upwards)
     return unknown + known if ascending else known + unknown

@@ -18,7 +18,7 @@ from fastapi import Request, Response
 
 from laptime._version import __version__
 from laptime.analyses import REPORT_VERSION
-from laptime.model.trace import Run
+from laptime.model.trace import Run, Trace
 from laptime.web.catalogue import Catalogue
 
 MOST_BYTES = 128 << 20
@@ -71,12 +71,13 @@ class Answers:
         headers: dict[str, str] | None = None,
     ) -> Response:
         """What `compute` makes of a run, in any format; compressed for clients that take it."""
-        tag = self._tag(request, self.catalogue.key(run_id))
+        key = self.catalogue.key(run_id)
+        tag = self._tag(request, key)
         if tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=_headers(tag))
         kept = self._known(tag)
         if kept is None:
-            with self._lock_of(run_id):  # tables load their columns once, for one reader
+            with self._lock_of(key):  # tables load their columns once, for one reader
                 kept = self._known(tag) or self._keep(
                     tag, _packed(compute(self.catalogue.run(run_id)), media_type, headers or {})
                 )
@@ -104,9 +105,9 @@ class Answers:
                     self._bytes -= len(dropped.body)
         return answer
 
-    def _lock_of(self, run_id: str) -> threading.Lock:
+    def _lock_of(self, key: str) -> threading.Lock:
         with self._lock:
-            return self._locks.setdefault(run_id, threading.Lock())
+            return self._locks.setdefault(key, threading.Lock())
 
 
 def tagged(request: Request, result: object) -> Response:
@@ -116,6 +117,11 @@ def tagged(request: Request, result: object) -> Response:
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=_headers(tag))
     return _response(request, tag, _packed(body, "application/json", {}))
+
+
+def head_of(trace: Trace) -> dict[str, object]:
+    """How the answer about one recording begins."""
+    return {"schema_version": 1, "rank": trace.rank, "source": trace.source}
 
 
 def as_json(result: object) -> bytes:

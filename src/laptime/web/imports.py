@@ -18,7 +18,7 @@ from laptime.web.finding import RunFolder
 
 AT_ONCE = 2
 """Imports that run at the same time; each may use several processes for a large file."""
-_NAMED_REASONS = 2000
+_MOST_REASON = 2000
 """Characters of a worker's last words that are kept."""
 
 
@@ -178,5 +178,5 @@ def _fault(answer: dict[str, object] | None, code: int | None, last_words: str) 
     if code is not None and code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
         return f"the import was killed ({name}): it may have needed more memory than there is; try again"
-    reason = last_words.strip().rpartition("\n")[2][:_NAMED_REASONS]
+    reason = last_words.strip().rpartition("\n")[2][:_MOST_REASON]
     return f"the import ended without a result (exit code {code}): {reason or 'no reason told'}"

@@ -14,6 +14,8 @@ from laptime.errors import LaptimeError
 CATALOGUES: Mapping[str, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
 LANGUAGES = tuple(CATALOGUES)
 _RECORDED = {**CHINESE_OF, **{ENGLISH[key]: CHINESE[key] for key in ENGLISH if key.startswith("missing.")}}
+_LONGEST = 120
+"""Letters of a name in a text; those of kernels may be thousands."""
 _OF_RANK = re.compile(r"(?P<what>.+) of rank (?P<rank>\d+)")
 
 
@@ -39,7 +41,7 @@ class Wording:
 
     def say(self, text: Text) -> str:
         """The text as people read it."""
-        filled = {name: each if isinstance(each, str) else self.say(each) for name, each in text.values.items()}
+        filled = {name: _cut(each) if isinstance(each, str) else self.say(each) for name, each in text.values.items()}
         return CATALOGUES[self.language][text.key].format_map(filled)
 
     def recorded(self, english: str) -> str:
@@ -50,6 +52,12 @@ class Wording:
         if of_rank is not None and of_rank["what"] in _RECORDED:
             return f"rank {of_rank['rank']}的{_RECORDED[of_rank['what']]}"
         return _RECORDED.get(english, english)
+
+
+def _cut(name: str) -> str:
+    """A name that is too long without its middle."""
+    end = _LONGEST // 3
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - end - 1]}…{name[-end:]}"
 
 
 def variant(key: str, *kinds: str) -> str:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from laptime.analyses.counter_curves import counter_curves
 from laptime.model.trace import Run
+from laptime.web.answers import head_of
 from laptime.web.asking import AnswersOf, Rank, RunId
 from laptime.web.shapes.counters import Counters
 from laptime.web.shapes.faults import OF_RUN
@@ -28,11 +29,6 @@ def counters(
 
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
-        return {
-            "schema_version": 1,
-            "rank": trace.rank,
-            "source": trace.source,
-            **asdict(counter_curves(trace, points=points)),
-        }
+        return {**head_of(trace), **asdict(counter_curves(trace, points=points))}
 
     return answers.json(request, run, compute)

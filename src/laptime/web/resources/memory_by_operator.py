@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from laptime.analyses.memory_by_operator import memory_by_operator as by_operator_of
 from laptime.model.trace import Run
+from laptime.web.answers import head_of
 from laptime.web.asking import AnswersOf, Device, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.memory_by_operator import MemoryByOperator
@@ -36,6 +37,6 @@ def memory_by_operator(
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
         found = by_operator_of(trace, device=device, limit=limit)
-        return {"schema_version": 1, "rank": trace.rank, "source": trace.source, **asdict(found)}
+        return {**head_of(trace), **asdict(found)}
 
     return answers.json(request, run, compute)

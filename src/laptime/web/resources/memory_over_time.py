@@ -14,6 +14,7 @@ from laptime.analyses.memory_live import live_at
 from laptime.analyses.options import one_of_these
 from laptime.analyses.thinning import LEAST_POINTS
 from laptime.model.trace import Run, Trace
+from laptime.web.answers import head_of
 from laptime.web.asking import AnswersOf, Device, Rank, RunId
 from laptime.web.choosing import ChoiceOf
 from laptime.web.shapes.faults import OF_RUN
@@ -32,7 +33,7 @@ def _told(rank: int | None, analyse: Callable[[Trace], object]) -> Callable[[Run
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
         found = asdict(analyse(trace))  # type: ignore[call-overload]  # analyses give dataclasses
-        return {"schema_version": 1, "rank": trace.rank, "source": trace.source, **found}
+        return {**head_of(trace), **found}
 
     return compute
 

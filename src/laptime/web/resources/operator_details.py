@@ -14,6 +14,7 @@ from laptime.analyses.options import part_of
 from laptime.analyses.parts import Part
 from laptime.analyses.ranges import as_json as part_as_json
 from laptime.model.trace import Run, Trace
+from laptime.web.answers import head_of
 from laptime.web.asking import AnswersOf, By, FromTime, On, Rank, RunId, Steps, Subgraph, ToTime
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.operator_details import OperatorDetails
@@ -49,8 +50,7 @@ def details(
         trace = opened.trace_of(rank)
         table = whole_table(trace, by=by, on=on, part=part)
         found = operator_details(trace, key, table, beside=_beside(trace, table, part), part=part)
-        told = {"schema_version": 1, "rank": trace.rank, "source": trace.source, "range": part_as_json(part, trace)}
-        return {**told, **asdict(found)}
+        return {**head_of(trace), "range": part_as_json(part, trace), **asdict(found)}
 
     return answers.json(request, run, compute)
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from laptime.analyses.queue_curve import queue_curve
 from laptime.model.trace import Run
+from laptime.web.answers import head_of
 from laptime.web.asking import AnswersOf, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.pipeline import QueueSamples
@@ -34,7 +35,6 @@ def samples(
 
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
-        told = {"schema_version": 1, "rank": trace.rank, "source": trace.source}
-        return {**told, **asdict(queue_curve(trace, queue))}
+        return {**head_of(trace), **asdict(queue_curve(trace, queue))}
 
     return answers.json(request, run, compute)

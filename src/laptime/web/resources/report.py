@@ -26,9 +26,9 @@ def report(
 ) -> Response:
     """Where each training step's time goes; the JSON of `laptime report`."""
     part = part_of(from_time, to_time, steps)
-    stored = answers.catalogue.stored(run, REPORT_NAME) if part.is_whole else None
 
     def compute(opened: Run) -> object:
+        stored = answers.catalogue.stored(run, REPORT_NAME) if part.is_whole else None
         if stored is None:
             return report_of(opened, part)
         described = stored["run"]

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from laptime.analyses.slice_details import slice_details
 from laptime.model.trace import Run
+from laptime.web.answers import head_of
 from laptime.web.asking import AnswersOf, Rank, RunId
 from laptime.web.catalogue import NotFound
 from laptime.web.shapes.faults import OF_RUN
@@ -35,6 +36,6 @@ def one_slice(
         if slice_id >= trace.slices.row_count:
             raise NotFound(f"no slice {slice_id}", where=trace.source, remedy="give the number of a slice")
         details = slice_details(trace, slice_id, depth=depth, limit=limit)
-        return {"schema_version": 1, "rank": trace.rank, "source": trace.source, **details.as_json()}
+        return {**head_of(trace), **details.as_json()}
 
     return answers.json(request, run, compute)

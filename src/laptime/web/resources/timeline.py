@@ -19,6 +19,7 @@ from laptime.analyses.ranges import must_hold
 from laptime.analyses.timeline_summary import timeline_summary
 from laptime.exports.chrome import write_chrome
 from laptime.model.trace import Run, Trace
+from laptime.web.answers import head_of
 from laptime.web.asking import AnswersOf, FromTime, Rank, RunId, Steps, ToTime
 from laptime.web.limits import few_at_once
 from laptime.web.shapes.faults import OF_RUN
@@ -40,8 +41,7 @@ def timeline(run: RunId, answers: AnswersOf, request: Request, rank: Rank = None
 
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
-        told = {"schema_version": 1, "rank": trace.rank, "source": trace.source}
-        return {**told, **asdict(timeline_summary(trace))}
+        return {**head_of(trace), **asdict(timeline_summary(trace))}
 
     return answers.json(request, run, compute)
 

@@ -8,6 +8,7 @@ from laptime.analyses.options import part_of
 from laptime.analyses.ranges import as_json as part_as_json
 from laptime.analyses.utilisation import utilisation as utilisation_of
 from laptime.model.trace import Run
+from laptime.web.answers import head_of
 from laptime.web.asking import AnswersOf, FromTime, Rank, RunId, Steps, ToTime
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.utilisation import Utilisation
@@ -36,7 +37,6 @@ def utilisation(
 
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
-        told = {"schema_version": 1, "rank": trace.rank, "source": trace.source, "range": part_as_json(part, trace)}
-        return {**told, **utilisation_of(trace, part).as_json()}
+        return {**head_of(trace), "range": part_as_json(part, trace), **utilisation_of(trace, part).as_json()}
 
     return answers.json(request, run, compute)
