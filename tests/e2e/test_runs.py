@@ -87,3 +87,14 @@ def test_what_leaves_the_machine_is_noticed(browser: Browser, site: Site) -> Non
     watched.page.evaluate("fetch('http://laptime.invalid/').catch(() => 0)")
     assert "outside: http://laptime.invalid/" in watched.faults
     context.close()
+
+
+def test_the_list_fits_on_a_phone(open_page: OpenPage) -> None:
+    watched = open_page(width=390, height=780)
+    table = watched.page.get_by_role("table")
+    assert table.locator("xpath=..").evaluate("place => place.scrollWidth - place.clientWidth") <= 0
+    expect(table.get_by_role("row", name="damaged")).to_contain_text("failed")
+    watched.page.get_by_role("textbox", name="Search").fill("pytorch")
+    expect(table.get_by_role("link")).to_have_count(2)
+    assert sorted(table.get_by_role("link").all_inner_texts()) == ["ddp4-gloo", "tiny"]
+    assert watched.serious_faults() == []

@@ -68,6 +68,8 @@ def test_overview_says_what_the_report_says(open_real: OpenPage, real_site: Site
     shown = exact(watched, "section:has([data-testid=headline])")
     for part in ("compute_ns", "communication_exposed_ns", "copy_exposed_ns", "idle_ns"):
         assert budget[part] in shown, part
+    expect(watched.page.get_by_role("heading", name="Timeline")).to_be_visible()  # after the answer
+    watched.settle()
     timeline = told(real_site, run, "timeline")
     facts = exact(watched, "section:has(h2:text-is('Timeline'))")
     for fact in ("streams", "tasks", "executions", "total_ns"):
@@ -142,6 +144,28 @@ def test_pages_of_the_example(open_page: OpenPage, site: Site, lang: Language, t
     expect(overview.page.locator("main")).to_contain_text(words)
     overview.shoot(f"overview-{lang}-{theme}")
     assert overview.serious_faults() == []
+
+
+def test_a_chart_is_shown_as_a_table_and_back(open_page: OpenPage, site: Site) -> None:
+    watched = open_page("ddp4-gloo", "steps")
+    page = watched.page
+    chart = page.get_by_role("img", name="Budget of")
+    expect(chart.locator("canvas")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Budget of .*As a table")).click()
+    expect(chart).to_have_count(0)
+    shown = page.get_by_role("region", name="Budget of").get_by_role("table")
+    steps = told(site, "ddp4-gloo", "report")["ranks"][0]["steps"]
+    expect(shown.locator("tbody tr")).to_have_count(len(steps))
+    for row, step in zip(shown.locator("tbody tr").all(), steps, strict=True):
+        cells = row.locator("td").all_inner_texts()
+        assert cells[:3] == [
+            str(step["step"]),
+            *(f"{ns:,}\u00a0ns" for ns in (step["dur_ns"], step["budget"]["compute_ns"])),
+        ]
+    assert watched.serious_faults() == []
+    page.get_by_role("button", name=re.compile("^Budget of .*As a chart")).click()
+    expect(chart.locator("canvas")).to_be_visible()
+    expect(shown).to_have_count(0)
 
 
 def test_other_points_change_the_parts(open_page: OpenPage, site: Site) -> None:

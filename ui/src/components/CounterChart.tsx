@@ -1,7 +1,7 @@
 import { useCallback } from 'react'
 import { type Counter, counterText, isBytes } from '../lib/counters'
 import { byteTick, byteTicks, timeTick } from '../lib/ticks'
-import { time } from '../lib/units'
+import { exactly, time } from '../lib/units'
 import { useTexts } from '../state/language'
 import { Chart } from './chart/Chart'
 import { type ChartOption, legend, LINES, type Look, tooltip, valueAxis, zoom } from './chart/look'
@@ -22,8 +22,8 @@ export function CounterChart({ label, counters, end, height = 220, named = true 
   const { memory: texts } = useTexts()
   const option = useCallback((look: Look) => counterOption(counters, end, look, named), [counters, end, named])
   const table = () => ({
-    columns: ['', texts.time, texts.counterValue],
-    rows: counters.flatMap((counter) => counter.times_ns.map((ns, at) => [counter.name, time(ns), counterText(counter.values[at], counter)])),
+    columns: [texts.counter, texts.time, texts.counterValue],
+    rows: counters.flatMap((counter) => counter.times_ns.map((ns, at) => [counter.name, exactly(ns, 'time'), isBytes(counter) ? exactly(counter.values[at], 'bytes') : counterText(counter.values[at], counter)])),
   })
   return <Chart label={label} option={option} table={table} height={height} />
 }

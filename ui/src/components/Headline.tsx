@@ -24,6 +24,11 @@ export function Headline({ label, words, notes = [], children }: HeadlineProps) 
   )
 }
 
+/** The same sentence where it stands by itself. */
+export function Answer({ children, title }: { children: ReactNode; title?: string }) {
+  return <p className={`${styles.headline} ${styles.alone}`} data-testid="headline" title={title}>{children}</p>
+}
+
 /** Cards below each other, at equal distances. */
 export function Stack({ children }: { children: ReactNode }) {
   return <div className={styles.stack}>{children}</div>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { usePlace } from '../state/address'
 import { useTexts } from '../state/language'
 import { keep, kept } from '../state/preferences'
+import { usePhone } from '../state/screen'
 import { Offline } from './Offline'
 import { Findings } from './findings/Findings'
 import { useFindings } from './findings/useFindings'
@@ -17,7 +18,6 @@ import { useKeys } from './useKeys'
 
 const WIDE = '(min-width: 1500px)'
 const DESK = '(min-width: 1200px)'
-const PHONE = '(max-width: 767px)'
 
 /** What stands around every page: navigation at the left, header above, findings at the right. */
 export function Frame({ children }: { children: ReactNode }) {
@@ -25,7 +25,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const { run } = usePlace()
   const desk = useMediaQuery(DESK, true, { getInitialValueInEffect: false })
   const wide = useMediaQuery(WIDE, true, { getInitialValueInEffect: false })
-  const phone = useMediaQuery(PHONE, false, { getInitialValueInEffect: false })
+  const phone = usePhone()
   const [folded, fold] = useKept('navigation', !wide)
   const [unwanted, refuse] = useKept('findings', false)
   const [help, { open: openHelp, close: closeHelp }] = useDisclosure(false)

@@ -1,17 +1,20 @@
 import { Select } from '@mantine/core'
 import { entryOf, useWholeReport } from '../state/report'
-import { useParam, useParams, useSelection } from '../state/address'
+import { useParam, useParams, usePlace, useSelection } from '../state/address'
 import { useTexts } from '../state/language'
 import { useRun } from '../state/runs'
+import { PAGES } from '../views/pages'
 import styles from './Frame.module.css'
 import { StepRangeControl } from './StepRangeControl'
 
-/** Rank, device and steps: they count on every page, and live in the address. What has one choice shows none. */
+/** Rank, and of device and steps what counts on the page: they live in the address. What has one choice shows none. */
 export function RunControls({ run }: { run: string }) {
   const { frame } = useTexts()
   const { rank, device, steps } = useSelection()
   const [, setDevice] = useParam('device')
   const [, change] = useParams()
+  const { page } = usePlace()
+  const takes = PAGES.find(({ name }) => name === page)?.takes ?? []
   const { data: known } = useRun(run)
   const { data: report } = useWholeReport(run, known?.status === 'ready')
   if (!report) return null
@@ -25,12 +28,12 @@ export function RunControls({ run }: { run: string }) {
           data={ranks.map((each) => ({ value: String(each), label: `${frame.rank} ${each}` }))}
           value={String(entry?.rank ?? ranks[0])} onChange={(chosen) => change({ rank: chosen, device: null })} />
       )}
-      {devices.length > 1 && (
+      {takes.includes('device') && devices.length > 1 && (
         <Select size="sm" w={130} aria-label={frame.device} allowDeselect={false}
           data={[{ value: '', label: `${frame.device}: ${frame.allDevices}` }, ...devices.map((each) => ({ value: String(each.device), label: `${frame.device} ${each.device}` }))]}
           value={device === null ? '' : String(device)} onChange={setDevice} />
       )}
-      {entry !== null && entry.steps.length > 1 && <StepRangeControl steps={entry.steps.map((each) => each.step)} chosen={steps} onChoose={(text) => change({ steps: text })} />}
+      {takes.includes('steps') && entry !== null && entry.steps.length > 1 && <StepRangeControl steps={entry.steps.map((each) => each.step)} chosen={steps} onChoose={(text) => change({ steps: text })} />}
     </div>
   )
 }

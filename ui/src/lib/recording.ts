@@ -1,7 +1,12 @@
-/** How to record what a run lacks: what the server says for its framework, else how laptime records it. */
+/** How to record what a run lacks. */
 import type { Report } from '../api/shapes'
 
-export type Lacking = 'step markers' | 'memory' | 'data queues'
+/** How the framework of a run records what is missing; undefined where it is there, or nothing records it. */
+export function howToRecord(report: Pick<Report, 'not_recorded'> | undefined, what: string): string | undefined {
+  return report?.not_recorded.find((missing) => missing.what === what)?.how_to_record
+}
+
+type Lacking = 'step markers' | 'memory' | 'data queues'
 
 const BY_LAPTIME: Record<Lacking, string> = {
   'step markers': 'with laptime.profile() as prof:\n    for batch in loader:\n        train(batch)\n        prof.step()',
@@ -9,6 +14,7 @@ const BY_LAPTIME: Record<Lacking, string> = {
   'data queues': 'for batch in prof.watch(loader):',
 }
 
-export function howToRecord(report: Report | undefined, what: Lacking): string {
-  return report?.not_recorded.find((row) => row.what === what)?.how_to_record ?? BY_LAPTIME[what]
+/** The same, and where its framework has no word for it, how laptime records it. */
+export function codeThatRecords(report: Report, what: Lacking): string {
+  return howToRecord(report, what) ?? BY_LAPTIME[what]
 }

@@ -10,6 +10,9 @@ export interface PageProps {
 /** Areas of texts that have a title and a question. */
 type Area = { [Name in keyof Texts]: Texts[Name] extends { title: string; question: string } ? Name : never }[keyof Texts]
 
+/** What the header offers to choose, beside the rank. */
+export type Choice = 'device' | 'steps'
+
 type View = () => Promise<{ default: ComponentType<PageProps> }>
 
 export interface Page {
@@ -18,19 +21,21 @@ export interface Page {
   readonly icon: Icon
   /** Fetches its code; what was fetched once is there. */
   readonly load: View
+  /** Choices of the header that change what it shows. */
+  readonly takes: readonly Choice[]
   readonly view: LazyExoticComponent<ComponentType<PageProps>>
 }
 
-function page(name: Area, icon: Icon, load: View): Page {
-  return { name, icon, load, view: lazy(load) }
+function page(name: Area, icon: Icon, takes: readonly Choice[], load: View): Page {
+  return { name, icon, takes, load, view: lazy(load) }
 }
 
 export const PAGES: readonly Page[] = [
-  page('overview', OverviewIcon, () => import('./overview/Overview')),
-  page('steps', StepsIcon, () => import('./steps/Steps')),
-  page('operators', OperatorsIcon, () => import('./operators/Operators')),
-  page('pipeline', PipelineIcon, () => import('./pipeline/Pipeline')),
-  page('memory', MemoryIcon, () => import('./memory/Memory')),
-  page('utilisation', UtilisationIcon, () => import('./utilisation/Utilisation')),
-  page('files', FilesIcon, () => import('./files/Files')),
+  page('overview', OverviewIcon, ['steps'], () => import('./overview/Overview')),
+  page('steps', StepsIcon, ['steps'], () => import('./steps/Steps')),
+  page('operators', OperatorsIcon, ['steps'], () => import('./operators/Operators')),
+  page('pipeline', PipelineIcon, ['steps'], () => import('./pipeline/Pipeline')),
+  page('memory', MemoryIcon, ['steps'], () => import('./memory/Memory')),
+  page('utilisation', UtilisationIcon, ['device', 'steps'], () => import('./utilisation/Utilisation')),
+  page('files', FilesIcon, [], () => import('./files/Files')),
 ]

@@ -1,5 +1,6 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useMemo, useState } from 'react'
+import { count } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import { TableIcon } from '../icons'
 import styles from './Chart.module.css'
@@ -42,6 +43,7 @@ export function Chart({ label, option, table, height = 280, ...events }: ChartPr
 const MOST_ROWS = 1000
 
 function Table({ label, table, height }: { label: string; table: ChartTable; height: number }) {
+  const texts = useTexts().table
   return (
     <div className={styles.scroll} style={{ maxHeight: Math.max(height, 160) }} tabIndex={0} role="region" aria-label={label}>
       <table className={`numbers ${styles.table}`}>
@@ -52,6 +54,7 @@ function Table({ label, table, height }: { label: string; table: ChartTable; hei
           ))}
         </tbody>
       </table>
+      {table.rows.length > MOST_ROWS && <p>{texts.rows(count(MOST_ROWS), count(table.rows.length))}</p>}
     </div>
   )
 }

@@ -75,6 +75,9 @@ export function nameAxis(look: Look, names: readonly (string | number)[], more: 
   }
 }
 
+/** With fewer items there is nothing to zoom into. */
+export const ZOOM_FROM = 60
+
 /** Zoom by wheel and drag, and a slider below. */
 export function zoom(look: Look, more: object = {}): object[] {
   const label = { color: look.dimmed }

@@ -6,6 +6,8 @@ import { TableRow } from './TableRow'
 
 interface BodyProps<Row> {
   readonly rows: readonly Row[]
+  /** How many rows there are before them. */
+  readonly offset: number
   readonly columns: readonly Column<Row>[]
   readonly rowKey: (row: Row) => string | number
   readonly expanded?: (row: Row) => ReactNode
@@ -19,7 +21,7 @@ const MOST_MEASURED = 2000
 const MOVES: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }
 
 /** Rows in view between two spacers, each with what it opens in a body of its own. */
-export function Body<Row>({ rows, columns, rowKey, expanded, onOpen, scroller }: BodyProps<Row>) {
+export function Body<Row>({ rows, offset, columns, rowKey, expanded, onOpen, scroller }: BodyProps<Row>) {
   /** Rows that were opened, and whether they are now. */
   const [opened, setOpened] = useState<ReadonlyMap<string | number, boolean>>(new Map())
   const [active, setActive] = useState(0)
@@ -83,7 +85,7 @@ export function Body<Row>({ rows, columns, rowKey, expanded, onOpen, scroller }:
       {shown.map(({ index, key }) => (
         <tbody key={key} data-index={index} ref={rows.length <= MOST_MEASURED || opened.has(key as string | number) ? virtual.measureElement : null} className={styles.body}>
           <TableRow
-            row={rows[index]!} at={index} columns={columns} tabbable={index === active}
+            row={rows[index]!} at={index} offset={offset} columns={columns} tabbable={index === active}
             open={opened.get(rowKey(rows[index]!)) ?? false} {...(expanded ? { expanded, onToggle: () => toggle(rowKey(rows[index]!)) } : {})}
             {...(onOpen || expanded ? { onAct: () => act(rows[index]!) } : {})} onKey={(event) => move(event, index)}
           />

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { useDeferredValue, useState } from 'react'
 import { count } from '../../lib/units'
 import { useTexts } from '../../state/language'
+import { usePhone } from '../../state/screen'
 import { Body } from './Body'
 import type { Column, Sort } from './column'
 import styles from './DataTable.module.css'
@@ -38,6 +39,7 @@ export interface DataTableProps<Row> {
 
 /** Room at least for a column without a width. */
 const FLEXIBLE = 180
+const ON_PHONE = 150
 
 /** A table of any length: only rows in view are drawn; sorts by a click on a column, searches, expands. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
@@ -48,7 +50,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const ordered = useRows(rows, columns, { query: useDeferredValue(query), firstSort: props.sort ?? null, served, held })
   // State and no ref: the rows are drawn once it is there.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
-  const width = columns.reduce((sum, column) => sum + (column.width ?? column.least ?? FLEXIBLE), 0)
+  const most = usePhone() ? ON_PHONE : Infinity
+  const width = columns.reduce((sum, column) => sum + (column.width ?? Math.min(column.least ?? FLEXIBLE, most)), 0)
   return (
     <div className={styles.whole}>
       {(searchable || tools !== undefined) && (
@@ -58,14 +61,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {typeof tools === 'function' ? tools(ordered.rows) : tools}
         </div>
       )}
-      <div ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
+      {/* Another page is seen from its top. */}
+      <div key={served?.offset} ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
         <table className={styles.table} style={{ minWidth: width }} aria-label={label} aria-rowcount={served?.total ?? ordered.rows.length}>
           <colgroup>
             {props.expanded && <col style={{ width: 36 }} />}
             {columns.map((column) => <col key={column.id} style={column.width === undefined ? {} : { width: column.width }} />)}
           </colgroup>
           <Head columns={columns} sort={ordered.sort} onSort={ordered.sortBy} expandable={props.expanded !== undefined} />
-          <Body {...props} rows={ordered.rows} scroller={scroller} />
+          <Body {...props} rows={ordered.rows} offset={served?.offset ?? 0} scroller={scroller} />
         </table>
         {ordered.rows.length === 0 && <div className={styles.empty}>{query === '' ? (props.empty ?? texts.none) : texts.noneFor(query)}</div>}
       </div>

@@ -62,6 +62,7 @@ export const memory = {
   slice: (id: number) => `slice ${id}`,
   counters: 'Counters of memory',
   countersHint: 'Totals that the allocator, the device or the process told.',
+  counter: 'Counter',
   counterValue: 'Value',
   time: 'Time',
   bytes: 'Bytes',

@@ -1,7 +1,7 @@
 export const table = {
   search: 'Search',
   clear: 'Clear the search',
-  rows: (shown: string, all: string) => (shown === all ? `${all} rows` : `${shown} of ${all} rows`),
+  rows: (shown: string, all: string) => (shown === all ? `${all} ${all === '1' ? 'row' : 'rows'}` : `${shown} of ${all} rows`),
   sortBy: (column: string) => `Sort by ${column}`,
   expand: 'Show more',
   collapse: 'Show less',

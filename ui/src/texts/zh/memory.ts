@@ -64,6 +64,7 @@ export const memory: typeof english = {
   slice: (id) => `切片 ${id}`,
   counters: '内存计数器',
   countersHint: '分配器、设备或进程报告的总量。',
+  counter: '计数器',
   counterValue: '值',
   time: '时间',
   bytes: '字节',

@@ -1,3 +1,4 @@
+import { Anchor } from '@mantine/core'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useDeferredValue, useMemo } from 'react'
 import { Link } from 'wouter'
@@ -6,25 +7,24 @@ import type { Allocation } from '../../api/shapes'
 import { Loaded } from '../../components/Loaded'
 import type { Column, Sort } from '../../components/table/column'
 import { DataTable } from '../../components/table/DataTable'
-import { useParams } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { useOpenSlice, useSliceAddress } from '../../state/slices'
+import { useHeld } from '../../state/tables'
 import type { Texts } from '../../texts/catalogues'
 import { lifeEnd, ownerName } from './LiveCard'
 import { type MemoryChoice, memoryQuery } from './useMemory'
 
 const PAGE = 200
-const SORTED = ['op', 'layout', 'size_bytes', 'start_ns', 'dur_ns', 'free_slice_id'] as const
+const SORTED: readonly string[] = ['op', 'layout', 'size_bytes', 'start_ns', 'dur_ns', 'free_slice_id']
 const FIRST: Sort = { id: 'size_bytes', desc: true }
 
 /** Every block; the server sorts, searches and pages, the address holds how. */
 export function BlockTable({ choice }: { choice: MemoryChoice }) {
   const { memory: texts } = useTexts()
-  const [params, change] = useParams()
-  const sort = sortOf(params.get('sort'))
-  const search = params.get('q') ?? ''
-  const offset = Math.min(1_000_000, Number(/^\d{1,7}$/.exec(params.get('offset') ?? '')?.[0] ?? 0))
-  const asked = useDeferredValue(search).trim().slice(0, 200)
+  const held = useHeld(FIRST)
+  const sort = SORTED.includes(held.sort.id) ? held.sort : FIRST
+  const { offset } = held
+  const asked = useDeferredValue(held.query).trim().slice(0, 200)
   const query = {
     ...memoryQuery(choice), sort: sort.id, ascending: !sort.desc, limit: PAGE, offset,
     ...(asked === '' ? {} : { search: asked }),
@@ -39,22 +39,10 @@ export function BlockTable({ choice }: { choice: MemoryChoice }) {
       {({ rows, total_rows: total }) => (
         <DataTable label={texts.allocations} rows={rows} columns={columns} rowKey={(row) => `${row.start_ns} ${row.end_ns} ${row.address} ${row.slice_id} ${row.name} ${row.size_bytes}`} searchable placeholder={texts.search} empty={texts.noAllocations}
           onOpen={(row) => row.slice_id !== null && open(row.slice_id)}
-          served={{
-            total, offset, limit: PAGE, sort, query: search,
-            onOffset: (next) => change({ offset: next === 0 ? null : String(next) }),
-            onSort: (next) => change({ sort: `${next.id}.${next.desc ? 'desc' : 'asc'}`, offset: null }),
-            onQuery: (next) => change({ q: next, offset: null }),
-          }} />
+          served={{ ...held, sort, total, limit: PAGE }} />
       )}
     </Loaded>
   )
-}
-
-/** How the address says to sort. */
-function sortOf(text: string | null): Sort {
-  const [id, way] = (text ?? '').split('.')
-  const known = SORTED.find((name) => name === id)
-  return known === undefined ? FIRST : { id: known, desc: way === 'desc' }
 }
 
 function blockColumns(texts: Texts['memory'], address: (slice: number) => string, layouts: boolean): Column<Allocation>[] {
@@ -67,7 +55,7 @@ function blockColumns(texts: Texts['memory'], address: (slice: number) => string
     { id: 'dur_ns', label: named.life, as: 'time', value: (row) => row.dur_ns, cell: (row) => (row.end_ns === null ? <em>{texts.stays}</em> : lifeEnd(row.dur_ns, '–')), width: 112 },
     {
       id: 'free_slice_id', label: named.released, value: (row) => row.free_slice_id, width: 132,
-      cell: (row) => (row.free_slice_id === null ? '–' : <Link href={address(row.free_slice_id)}>{texts.slice(row.free_slice_id)}</Link>),
+      cell: (row) => (row.free_slice_id === null ? '–' : <Anchor component={Link} size="sm" href={address(row.free_slice_id)}>{texts.slice(row.free_slice_id)}</Anchor>),
     },
   ]
 }

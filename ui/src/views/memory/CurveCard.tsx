@@ -5,7 +5,7 @@ import { Card } from '../../components/Card'
 import { Chart } from '../../components/chart/Chart'
 import type { Look } from '../../components/chart/look'
 import { changeFrom, type StepSpan } from '../../lib/memory'
-import { bytes, time } from '../../lib/units'
+import { exactly } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import { curveOption } from './curveOption'
 import { InstantBar } from './InstantBar'
@@ -54,7 +54,7 @@ export function CurveCard({ curve, steps, part, at, onAt }: CurveCardProps) {
     <Card title={texts.curve} hint={`${texts.curveHint} ${texts.seen}`} actions={switches} evidence="memory_pressure">
       <div className={styles.curve} role="group" tabIndex={0} aria-label={texts.curve} aria-describedby="memory-keys" onKeyDown={go}>
         <Chart label={texts.curve} option={option} height={320} onPlace={(x) => onAt(Math.max(0, Math.min(curve.end_ns, x)))} onZoom={(first, last) => setSeen([first, last])}
-          table={() => ({ columns: [texts.time, texts.bytes], rows: curve.times_ns.map((ns, place) => [time(ns), bytes(curve.bytes[place])]) })} />
+          table={() => ({ columns: [texts.time, texts.bytes], rows: curve.times_ns.map((ns, place) => [exactly(ns, 'time'), exactly(curve.bytes[place], 'bytes')]) })} />
       </div>
       <InstantBar curve={curve} steps={steps} at={at} onAt={onAt} />
       <p id="memory-keys" className={styles.keys}>{texts.curveKeys}</p>

@@ -44,7 +44,7 @@ function Live({ live }: { live: LiveBlocks }) {
   return (
     <>
       <Chart label={texts.treemap} option={option} height={240} onClick={clicked}
-        table={() => ({ columns: [texts.columns.op, texts.columns.size], rows: tree.map(({ name, value }) => [name, bytes(value)]) })} />
+        table={() => ({ columns: [texts.columns.op, texts.columns.size], rows: tree.map(({ name, value }) => [name, exactly(value, 'bytes')]) })} />
       <div className={styles.gap} />
       <DataTable label={texts.live(time(live.at_ns))} rows={rows} columns={columns} rowKey={(row) => row.at} height={370} searchable
         sort={{ id: 'size_bytes', desc: true }} onOpen={(row) => row.slice_id !== null && open(row.slice_id)} />

@@ -33,6 +33,8 @@ export function curveOption(view: CurveView, look: Look, texts: Texts['memory'])
   return {
     grid: { left: 8, right: 24, top: 40, bottom: 36, containLabel: true },
     legend: legend(look, { show: totals.length > 0, data: [texts.blocks, ...totals.map(({ name }) => name)], ...LINES }),
+    // Where the legend does not fit into one line, each name has one.
+    media: [{ query: { maxWidth: 480 }, option: { grid: { top: 40 + 16 * totals.length } } }],
     tooltip: tooltip(look, { axisPointer: { type: 'line', lineStyle: { color: look.dimmed } }, formatter: (items: TooltipItem[]) => told(items, view, texts) }),
     xAxis: timeAxis(look, curve.end_ns),
     yAxis: valueAxis(look, 'bytes', { ...ticks, axisLabel: { color: look.dimmed, formatter: byteTick } }),

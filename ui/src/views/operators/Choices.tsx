@@ -1,6 +1,7 @@
 import { SegmentedControl, Select } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
+import { Tabs } from '../../components/Tabs'
 import { useTexts } from '../../state/language'
+import { usePhone } from '../../state/screen'
 import { type Grouping, GROUPINGS, type Tab } from './model'
 import styles from './Operators.module.css'
 import { useGrouping } from './view'
@@ -18,16 +19,12 @@ export function Choices({ tabs, tab, onTab, only }: ChoicesProps) {
   const { operators: texts } = useTexts()
   const offered = groupingsOf(tab)
   const [by, group] = useGrouping(offered)
-  const narrow = useMediaQuery('(max-width: 767px)', false, { getInitialValueInEffect: false })
+  const phone = usePhone()
   const name = (each: Tab) => texts.tab(each.side, each.kind ?? (each.side === 'device' ? only : null), tabs.length)
   return (
     <div className={styles.choices}>
-      <div className={styles.tabs} role="tablist" aria-label={texts.where}>
-        {tabs.map((each) => (
-          <button key={each.id} type="button" role="tab" aria-selected={each.id === tab.id} className={styles.tab} onClick={() => onTab(each.id)}>{name(each)}</button>
-        ))}
-      </div>
-      {narrow ? (
+      <Tabs label={texts.where} tabs={tabs.map((each) => ({ id: each.id, name: name(each) }))} chosen={tab.id} onChoose={onTab} />
+      {phone ? (
         <Select size="sm" aria-label={texts.groupBy} allowDeselect={false} data={offered.map((each) => ({ value: each, label: texts.groupings[each] }))} value={by} onChange={group} />
       ) : (
         <SegmentedControl size="sm" aria-label={texts.groupBy} data={offered.map((each) => ({ value: each, label: texts.groupings[each] }))} value={by} onChange={group} />

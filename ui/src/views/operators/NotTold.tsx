@@ -1,5 +1,6 @@
 import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
+import { howToRecord } from '../../lib/recording'
 import { useTexts } from '../../state/language'
 import { useWholeReport } from '../../state/report'
 import type { Grouping } from './model'
@@ -10,7 +11,7 @@ const MODULES = 'with laptime.profile(with_scopes=True) as profiler:'
 export function NotTold({ run, by }: { run: string; by: Grouping }) {
   const { operators: texts } = useTexts()
   const { data: report } = useWholeReport(run)
-  const stacks = report?.not_recorded.find(({ what }) => what === 'call stacks')?.how_to_record
+  const stacks = howToRecord(report, 'call stacks')
   return (
     <Card title={texts.groupings[by]}>
       <EmptyState what={by === 'module' ? texts.noModules : texts.noStacks} code={by === 'module' ? MODULES : stacks} />

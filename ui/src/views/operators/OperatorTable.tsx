@@ -1,18 +1,19 @@
 import { Button } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useMemo, useState } from 'react'
+import { type ComponentProps, useMemo } from 'react'
 import type { OperatorRow, Operators } from '../../api/shapes'
 import { DownloadIcon } from '../../components/icons'
-import { DataTable } from '../../components/table/DataTable'
-import type { Served } from '../../components/table/Pages'
+import { Loaded } from '../../components/Loaded'
+import { DataTable, type DataTableProps } from '../../components/table/DataTable'
 import { csv, download } from '../../lib/csv'
 import { useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { type Asked, csvAddress, MOST_ROWS, useOperators } from '../../state/operators'
+import { type HeldPage, useHeld } from '../../state/tables'
 import { operatorColumns } from './columns'
 import { type Grouping, rowKey, type Tab } from './model'
 import { OperatorsOfType } from './OperatorsOfType'
-import { useChosen, useHeld } from './view'
+import { FIRST_SORT, useChosen } from './view'
 
 interface OperatorTableProps {
   readonly run: string
@@ -22,66 +23,75 @@ interface OperatorTableProps {
   readonly found: Operators
 }
 
-export function OperatorTable({ run, tab, by, found }: OperatorTableProps) {
+export function OperatorTable(props: OperatorTableProps) {
+  const { tab, by, found } = props
   const { operators: texts } = useTexts()
-  const [, choose] = useChosen()
-  const held = useHeld()
-  const large = useLarge(run, tab, by, found)
   const kinds = new Set(found.rows.map((row) => row.device_kind))
   const withKind = tab.kind === null && kinds.size > 1
   const columns = useMemo(() => operatorColumns(texts, by, tab.side, withKind), [texts, by, tab.side, withKind])
-  const name = `${run}-${tab.id}-${by}.csv`
+  const held = useHeld(FIRST_SORT)
+  const known = columns.some(({ id }) => id === held.sort.id)
+  const shown = { ...props, columns, held: known ? held : { ...held, sort: FIRST_SORT } }
+  return found.total_rows > MOST_ROWS ? <ServedTable {...shown} /> : <WholeTable {...shown} />
+}
+
+type ShownProps = OperatorTableProps & Pick<DataTableProps<OperatorRow>, 'columns'> & { readonly held: HeldPage }
+
+/** All rows are here: the page sorts and searches them. */
+function WholeTable(props: ShownProps) {
+  const { found: { rows } } = props
+  const name = fileName(props)
+  return <Rows {...props} rows={rows} tools={(shown) => <CsvButton onClick={() => download(name, csv(shown))} />} />
+}
+
+const PAGE = 1000
+/** Letters of a search that the server takes. */
+const LONGEST_SEARCH = 200
+
+/** A part of a table that is longer than the page holds; the server sorts and searches. */
+function ServedTable(props: ShownProps) {
+  const { run, tab, by, found, held } = props
+  const choices = useQueryChoices()
+  const offset = held.offset < found.total_rows ? held.offset : 0
+  const [search] = useDebouncedValue(held.query.slice(0, LONGEST_SEARCH), 200)
+  const wanted: Asked = { on: tab.side, by, kind: tab.kind, sort: held.sort.id, ascending: !held.sort.desc, search }
+  const page = useOperators(run, { ...wanted, limit: PAGE, offset })
+  return (
+    <Loaded query={page} height={560}>
+      {({ rows, total_rows: total }) => (
+        <Rows {...props} rows={rows} served={{ ...held, total, offset, limit: PAGE }}
+          tools={<CsvButton component="a" href={csvAddress(run, wanted, choices)} download={fileName(props)} />} />
+      )}
+    </Loaded>
+  )
+}
+
+type RowsProps = ShownProps & Pick<DataTableProps<OperatorRow>, 'rows' | 'tools' | 'served'>
+
+function Rows({ run, tab, by, found: _, ...table }: RowsProps) {
+  const { operators: texts } = useTexts()
+  const [, choose] = useChosen()
   return (
     <DataTable
+      {...table}
       label={texts.tableTitle(by)}
-      rows={large?.rows ?? found.rows}
-      columns={columns}
       rowKey={rowKey}
       searchable
       placeholder={texts.search}
-      held={held}
-      {...(large ? { served: large.served } : {})}
       {...(by === 'op-type' ? { expanded: (row: OperatorRow) => <OperatorsOfType run={run} tab={tab} type={row} /> } : {})}
       onOpen={(row) => choose(row, by)}
       height={560}
-      tools={(shown) =>
-        large ? (
-          <Button component="a" href={large.csv} download={name} size="sm" variant="default" leftSection={<DownloadIcon size={16} />}>{texts.csv}</Button>
-        ) : (
-          <Button size="sm" variant="default" leftSection={<DownloadIcon size={16} />} onClick={() => download(name, csv(shown))}>{texts.csv}</Button>
-        )
-      }
     />
   )
 }
 
-const PAGE = 1000
+type CsvButtonProps = { onClick: () => void } | Pick<ComponentProps<'a'>, 'href' | 'download'> & { component: 'a' }
 
-/** Of a table longer than the page holds: the part that is shown, sorted and searched by the server. */
-function useLarge(run: string, tab: Tab, by: Grouping, found: Operators): { rows: readonly OperatorRow[]; served: Served; csv: string } | null {
-  const held = useHeld()
-  const choices = useQueryChoices()
-  const [offset, setOffset] = useState(0)
-  const [search] = useDebouncedValue(held.query, 200)
-  const { sort } = held
-  const wanted: Asked = { on: tab.side, by, kind: tab.kind, sort: sort?.id ?? 'self_ns', ascending: !(sort?.desc ?? true), search }
-  const isLarge = found.total_rows > MOST_ROWS
-  const page = useOperators(run, { ...wanted, limit: PAGE, offset }, isLarge)
-  if (!isLarge) return null
-  const { rows, total_rows: total } = page.data ?? { rows: found.rows.slice(0, PAGE), total_rows: found.total_rows }
-  const back = () => setOffset(0)
-  return {
-    rows,
-    csv: csvAddress(run, wanted, choices),
-    served: {
-      total,
-      offset,
-      limit: PAGE,
-      onOffset: setOffset,
-      sort,
-      onSort: (next) => (back(), held.onSort(next)),
-      query: held.query,
-      onQuery: (query) => (back(), held.onQuery(query)),
-    },
-  }
+function CsvButton(acts: CsvButtonProps) {
+  const { operators: texts } = useTexts()
+  return <Button size="sm" variant="default" leftSection={<DownloadIcon size={16} />} {...acts}>{texts.csv}</Button>
+}
+
+function fileName({ run, tab, by }: OperatorTableProps): string {
+  return `${run}-${tab.id}-${by}.csv`
 }

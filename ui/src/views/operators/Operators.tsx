@@ -1,4 +1,4 @@
-import type { OperatorRow } from '../../api/shapes'
+import type { Operators as Answer } from '../../api/shapes'
 import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
 import { Loaded } from '../../components/Loaded'
@@ -19,22 +19,28 @@ export default function Operators({ run }: PageProps) {
   const host = useOperators(run, { on: 'host', by: 'op-type' })
   return (
     <Loaded query={device} height={360}>
-      {(onDevice) => <Loaded query={host} height={360}>{(onHost) => <Sides run={run} device={onDevice.rows} host={onHost.rows} />}</Loaded>}
+      {(onDevice) => <Loaded query={host} height={360}>{(onHost) => <Sides run={run} device={onDevice} host={onHost} />}</Loaded>}
     </Loaded>
   )
 }
 
-function Sides({ run, device, host }: { run: string; device: readonly OperatorRow[]; host: readonly OperatorRow[] }) {
+function Sides({ run, device, host }: { run: string; device: Answer; host: Answer }) {
   const { operators: texts } = useTexts()
-  const tabs = tabsOf(device, host)
+  const tabs = tabsOf(device.rows, host.rows)
   const [tab, choose] = useTab(tabs)
   if (tab === null) return <Card title={texts.title}><EmptyState what={texts.none} why={texts.noneHow} code={RECORD} /></Card>
-  const types = (tab.side === 'device' ? device : host).filter((row) => tab.kind === null || row.device_kind === tab.kind)
+  const types = ofKind(tab.side === 'device' ? device : host, tab.kind)
   return (
     <>
-      <Choices tabs={tabs} tab={tab} onTab={choose} only={onlyKind(device)} />
+      <Choices tabs={tabs} tab={tab} onTab={choose} only={onlyKind(device.rows)} />
       <TabView run={run} tab={tab} types={types} />
       <OperatorDrawer run={run} side={tab.side} />
     </>
   )
+}
+
+function ofKind(types: Answer, kind: string | null): Answer {
+  if (kind === null) return types
+  const rows = types.rows.filter((row) => row.device_kind === kind)
+  return { ...types, rows, total_rows: rows.length }
 }

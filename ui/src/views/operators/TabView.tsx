@@ -2,6 +2,7 @@ import { SegmentedControl } from '@mantine/core'
 import type { OperatorRow, Operators } from '../../api/shapes'
 import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
+import { Answer } from '../../components/Headline'
 import { Loaded } from '../../components/Loaded'
 import { count, share, time } from '../../lib/units'
 import { useParam } from '../../state/address'
@@ -20,14 +21,20 @@ interface TabViewProps {
   readonly run: string
   readonly tab: Tab
   /** Its operators by type, all of them. */
-  readonly types: readonly OperatorRow[]
+  readonly types: Operators
 }
 
 /** A side, or one kind of its processors: in words, as a picture, and all rows. */
 export function TabView({ run, tab, types }: TabViewProps) {
   const [by] = useGrouping(groupingsOf(tab))
+  if (by === 'op-type') return <Found run={run} tab={tab} by={by} found={types} whole={totalOf(types.rows)} />
+  return <Grouped run={run} tab={tab} types={types} by={by} />
+}
+
+/** Grouped in another way, which has to be asked for. */
+function Grouped({ run, tab, types, by }: TabViewProps & { by: Grouping }) {
   const table = useOperators(run, { on: tab.side, by, kind: tab.kind, limit: MOST_ROWS })
-  return <Loaded query={table} height={480}>{(found) => <Found run={run} tab={tab} by={by} found={found} whole={wholeTime(found, types)} />}</Loaded>
+  return <Loaded query={table} height={480}>{(found) => <Found run={run} tab={tab} by={by} found={found} whole={wholeTime(found, types.rows)} />}</Loaded>
 }
 
 /** However operators are grouped, their own times make up the same whole. */
@@ -64,14 +71,14 @@ function Found({ run, tab, by, found, whole }: FoundProps) {
 function Headline({ entries, found, by, tab }: { entries: readonly Ranked[]; found: Operators; by: Grouping; tab: Tab }) {
   const { operators: texts } = useTexts()
   const [first] = entries
-  if (!first?.row) return <p className={styles.headline} data-testid="headline">{texts.noTimes}</p>
+  if (!first?.row) return <Answer>{texts.noTimes}</Answer>
   const most = countOf(0.8, entries)
   const { row } = first
   return (
-    <p className={styles.headline} data-testid="headline" title={row.name}>
+    <Answer title={row.name}>
       {texts.headline(tab.side, spoken(row.name), share(first.share), time(row.self_ns), row.count === null ? null : count(row.count))}
       {most !== null && found.total_rows > 3 && ` ${texts.most(most, count(found.total_rows), by)}`}
-    </p>
+    </Answer>
   )
 }
 

@@ -1,42 +1,27 @@
 /** What the page of operators keeps in the address. */
-import { useCallback, useMemo } from 'react'
+import { useCallback } from 'react'
 import type { OperatorRow } from '../../api/shapes'
 import type { Sort } from '../../components/table/column'
-import type { Held } from '../../components/table/useRows'
-import { useParam, useParams } from '../../state/address'
+import { useParams } from '../../state/address'
+import { FIRST_PAGE } from '../../state/tables'
 import { GROUPINGS, type Grouping, shapesOf, type Tab } from './model'
 
 export const FIRST_SORT: Sort = { id: 'self_ns', desc: true }
+
+/** No row is open. */
+const CLOSED = { op: null, of: null, op_kind: null, op_shapes: null }
 
 /** The tab that is chosen, the first where none is; and how to choose one. */
 export function useTab(tabs: readonly Tab[]): [Tab | null, (id: string) => void] {
   const [params, change] = useParams()
   const tab = tabs.find(({ id }) => id === params.get('tab')) ?? tabs[0] ?? null
-  return [tab, (id) => change({ tab: id === tabs[0]?.id ? null : id, op: null })]
+  return [tab, (id) => change({ tab: id === tabs[0]?.id ? null : id, ...FIRST_PAGE, ...CLOSED })]
 }
 
 export function useGrouping(offered: readonly Grouping[]): [Grouping, (by: string | null) => void] {
-  const [text, setText] = useParam('by')
-  const by = GROUPINGS.find((each) => each === text && offered.includes(each)) ?? 'op-type'
-  return [by, (chosen) => setText(chosen === 'op-type' ? null : chosen)]
-}
-
-/** How the table is sorted and searched, as `sort=-self_ns` and `q=…`. */
-export function useHeld(): Held {
   const [params, change] = useParams()
-  const text = params.get('sort')
-  const sort = useMemo(() => sortOf(text), [text])
-  return {
-    sort,
-    onSort: ({ id, desc }) => change({ sort: `${desc ? '-' : ''}${id}` }),
-    query: params.get('q') ?? '',
-    onQuery: (query) => change({ q: query }),
-  }
-}
-
-function sortOf(text: string | null): Sort {
-  const [, minus, id] = /^(-?)(\w{1,40})$/.exec(text ?? '') ?? []
-  return id === undefined ? FIRST_SORT : { id, desc: minus === '-' }
+  const by = GROUPINGS.find((each) => each === params.get('by') && offered.includes(each)) ?? 'op-type'
+  return [by, (chosen) => change({ by: chosen === 'op-type' ? null : chosen, ...FIRST_PAGE })]
 }
 
 /** The row whose details are shown. */
@@ -56,6 +41,6 @@ export function useChosen(): [Chosen | null, (row: OperatorRow, by: Grouping) =>
     (row: OperatorRow, of: Grouping) => change({ op: row.name, of, op_kind: row.device_kind, op_shapes: shapesOf(row) }),
     [change],
   )
-  const close = useCallback(() => change({ op: null, of: null, op_kind: null, op_shapes: null }), [change])
+  const close = useCallback(() => change(CLOSED), [change])
   return [chosen, choose, close]
 }

@@ -3,7 +3,7 @@ import { BudgetBar } from '../../components/BudgetBar'
 import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
 import { type Budget, budgetParts, idleCauses } from '../../lib/budget'
-import { howToRecord } from '../../lib/recording'
+import { codeThatRecords } from '../../lib/recording'
 import { share, time } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import type { Texts } from '../../texts/catalogues'
@@ -18,7 +18,7 @@ export function BudgetCard({ entry, report }: { entry: RankReport | null; report
   const { overview: texts, terms } = useTexts()
   const summary = entry?.step_summary
   if (!entry || entry.steps.length === 0 || !summary) {
-    return <Card title={texts.budget}><EmptyState what={texts.noSteps} why={texts.noStepsHow} code={howToRecord(report, 'step markers')} /></Card>
+    return <Card title={texts.budget}><EmptyState what={texts.noSteps} why={texts.noStepsHow} code={codeThatRecords(report, 'step markers')} /></Card>
   }
   const budget = summary.budget as Budget | null // null where the device log covers no step
   if (budget === null) {

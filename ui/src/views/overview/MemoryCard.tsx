@@ -6,7 +6,8 @@ import { EmptyState } from '../../components/EmptyState'
 import { Exact } from '../../components/Exact'
 import { Loaded } from '../../components/Loaded'
 import { PageLink } from '../../components/PageLink'
-import { howToRecord } from '../../lib/recording'
+import { counterText, isBytes } from '../../lib/counters'
+import { codeThatRecords } from '../../lib/recording'
 import { bytes, count, time } from '../../lib/units'
 import { useSelection } from '../../state/address'
 import { useTexts } from '../../state/language'
@@ -30,7 +31,7 @@ export function MemoryCard({ run, report }: { run: string; report: Report }) {
 function Peaks({ memory, report }: { memory: Memory; report: Report }) {
   const { overview: texts } = useTexts()
   const counters = memory.devices.length > 0 ? [] : memory.counters
-  if (memory.devices.length + counters.length === 0) return <EmptyState what={texts.noMemory} why={texts.noMemoryWhy} code={howToRecord(report, 'memory')} />
+  if (memory.devices.length + counters.length === 0) return <EmptyState what={texts.noMemory} why={texts.noMemoryWhy} code={codeThatRecords(report, 'memory')} />
   return (
     <>
       {memory.devices.map((device) => <Device key={device.device} device={device} />)}
@@ -39,17 +40,13 @@ function Peaks({ memory, report }: { memory: Memory; report: Report }) {
           {counters.slice(0, MOST_COUNTERS).map((counter) => (
             <div key={counter.name}>
               <dt>{counter.name}</dt>
-              <dd>{texts.mostValue} <Exact value={counter.max_value} as={isShare(counter.unit) ? 'number' : 'bytes'} /></dd>
+              <dd>{texts.mostValue} {isBytes(counter) ? <Exact value={counter.max_value} as="bytes" /> : counterText(counter.max_value, counter)}</dd>
             </div>
           ))}
         </dl>
       )}
     </>
   )
-}
-
-function isShare(unit: string | null): boolean {
-  return unit !== null && unit !== 'bytes' && unit !== 'B'
 }
 
 function Device({ device }: { device: Memory['devices'][number] }) {

@@ -11,7 +11,7 @@ import { Loaded } from '../../components/Loaded'
 import { PageLink } from '../../components/PageLink'
 import type { Column } from '../../components/table/column'
 import { DataTable } from '../../components/table/DataTable'
-import { share, time } from '../../lib/units'
+import { exactly, share } from '../../lib/units'
 import { useParam, useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { colourOf, type TopShare, topOption, topShares } from './operatorOption'
@@ -58,15 +58,15 @@ function Top({ answer, pie }: { answer: Operators; pie: boolean }) {
   const option = useCallback(topOption(rows, pie), [rows, pie])
   const columns = useMemo<readonly Column<TopShare>[]>(
     () => [
-      { id: 'name', label: texts.operatorType, value: (row) => row.name, width: 116, unsortable: true, cell: (row) => <Named row={row} colour={colourOf(row, rows.indexOf(row), look)} /> },
+      { id: 'name', label: texts.operatorType, value: (row) => row.name, least: 100, unsortable: true, cell: (row) => <Named row={row} colour={colourOf(row, rows.indexOf(row), look)} /> },
       { id: 'count', label: texts.calls, value: (row) => row.count, as: 'count', width: 64, unsortable: true },
-      { id: 'total_ns', label: texts.totalTime, value: (row) => row.total_ns, as: 'time', width: 80, unsortable: true },
+      { id: 'total_ns', label: texts.totalTime, value: (row) => row.total_ns, as: 'time', width: 88, unsortable: true },
       { id: 'share', label: texts.shareOf, value: (row) => row.share, as: 'share', width: 74, unsortable: true },
     ],
     [texts, rows, look],
   )
   if (rows.length === 0) return <EmptyState what={texts.noOperators} why={texts.noOperatorsWhy} code={RECORD} />
-  const table = () => ({ columns: [texts.operatorType, texts.totalTime, texts.shareOf], rows: rows.map((row) => [row.name, time(row.total_ns), share(row.share)]) })
+  const table = () => ({ columns: [texts.operatorType, texts.totalTime, texts.shareOf], rows: rows.map((row) => [row.name, exactly(row.total_ns, 'time'), share(row.share)]) })
   return (
     <>
       <Chart label={texts.operators} height={pie ? 200 : 16 + 26 * rows.length} option={option} table={table} />

@@ -5,7 +5,7 @@ import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
 import { Loaded } from '../../components/Loaded'
 import { PageLink } from '../../components/PageLink'
-import { howToRecord } from '../../lib/recording'
+import { codeThatRecords } from '../../lib/recording'
 import { count, share, time } from '../../lib/units'
 import { useSelection } from '../../state/address'
 import { useTexts } from '../../state/language'
@@ -35,7 +35,7 @@ function Pipeline({ pipeline, report }: { pipeline: PipelineAnswer; report: Repo
       {pipeline.queues.length > 0 ? (
         <PipelineChain queues={pipeline.queues} slow={verdict?.stage ?? null} />
       ) : (
-        <EmptyState what={texts.noQueues} why={texts.noQueuesWhy} code={howToRecord(report, 'data queues')} />
+        <EmptyState what={texts.noQueues} why={texts.noQueuesWhy} code={codeThatRecords(report, 'data queues')} />
       )}
       {verdict !== null && <p className={styles.says} title={verdict.reason}>{texts.verdict[verdict.stage]}</p>}
       {pipeline.bottleneck !== null && <p className={styles.says} title={pipeline.bottleneck.reason}>{texts.slowOperator(pipeline.bottleneck.name)}</p>}

@@ -4,7 +4,7 @@ import { EmptyState } from '../../components/EmptyState'
 import { Loaded } from '../../components/Loaded'
 import { PageLink } from '../../components/PageLink'
 import { StepStrip } from '../../components/StepStrip'
-import { howToRecord } from '../../lib/recording'
+import { codeThatRecords } from '../../lib/recording'
 import { useTexts } from '../../state/language'
 import { useStepTrace } from '../../state/steps'
 
@@ -23,7 +23,7 @@ export function StepTraceCard({ run, report }: { run: string; report: Report }) 
 function Average({ trace, report }: { trace: Steps; report: Report }) {
   const { overview: texts } = useTexts()
   if (!trace.average || trace.average.total_ns === null) {
-    return <EmptyState what={texts.noSteps} why={texts.noStepsHow} code={howToRecord(report, 'step markers')} />
+    return <EmptyState what={texts.noSteps} why={texts.noStepsHow} code={codeThatRecords(report, 'step markers')} />
   }
   return <StepStrip label={texts.average} step={trace.average} communication={trace.average.communication} />
 }

@@ -3,7 +3,10 @@ import { api } from '../../api/client'
 import type { Pipeline as PipelineAnswer } from '../../api/shapes'
 import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
+import { Answer } from '../../components/Headline'
 import { Loaded } from '../../components/Loaded'
+import { Tabs } from '../../components/Tabs'
+import { howToRecord } from '../../lib/recording'
 import { count, share, time } from '../../lib/units'
 import { useParam, useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
@@ -26,7 +29,7 @@ export default function Pipeline({ run }: PageProps) {
 function Nothing({ run }: { run: string }) {
   const { pipeline: texts } = useTexts()
   const { data: report } = useWholeReport(run)
-  const told = report?.not_recorded.filter(({ what }) => what === 'data queues').map(({ how_to_record }) => how_to_record)[0]
+  const told = howToRecord(report, 'data queues')
   return (
     <Card title={texts.title}>
       <EmptyState what={texts.none} why={texts.noneHow} code={told?.startsWith('mindspore') ? told : WATCH} />
@@ -43,10 +46,8 @@ function Known({ run, pipeline }: { run: string; pipeline: PipelineAnswer }) {
   return (
     <>
       <Headline pipeline={pipeline} />
-      <div className={styles.tabs} role="tablist" aria-label={texts.title}>
-        {TABS.map((each) => (
-          <button key={each} type="button" role="tab" aria-selected={each === tab} className={styles.tab} onClick={() => choose(each === 'interval' ? null : each)}>{texts.tabs[each]}</button>
-        ))}
+      <div className={styles.tabs}>
+        <Tabs label={texts.title} tabs={TABS.map((id) => ({ id, name: texts.tabs[id] }))} chosen={tab} onChoose={(id) => choose(id === 'interval' ? null : id)} />
       </div>
       {tab === 'interval' ? <Interval run={run} pipeline={pipeline} /> : <Processing run={run} pipeline={pipeline} />}
     </>
@@ -57,14 +58,14 @@ const HARDLY = 0.01
 
 function Headline({ pipeline: { data_bound: bound, queues } }: { pipeline: PipelineAnswer }) {
   const { pipeline: texts } = useTexts()
-  if (bound === null) return <p className={styles.headline} data-testid="headline">{queues.length > 0 ? texts.noWaits : texts.noWaitsNoQueues}</p>
+  if (bound === null) return <Answer>{queues.length > 0 ? texts.noWaits : texts.noWaitsNoQueues}</Answer>
   const part = bound.share_of_step
   const waited = bound.mean_wait_ns === null ? time(bound.wait_ns) : time(bound.mean_wait_ns)
   const words = part !== null && part < HARDLY ? texts.hardly(waited, share(part)) : texts.waits(waited, part === null ? null : share(part))
   return (
-    <p className={styles.headline} data-testid="headline">
+    <Answer>
       {words}
       {bound.waits !== null && ` ${texts.without(count(bound.waits), count(bound.batches))}`}
-    </p>
+    </Answer>
   )
 }

@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'react'
 import { api } from '../../api/client'
 import type { QueueSamples } from '../../api/shapes'
 import { Chart } from '../../components/chart/Chart'
-import { type ChartOption, type Look, nameAxis, tooltip, valueAxis, zoom } from '../../components/chart/look'
+import { type ChartOption, type Look, nameAxis, tooltip, valueAxis, zoom, ZOOM_FROM } from '../../components/chart/look'
 import { Loaded } from '../../components/Loaded'
 import { holdsStep, parseSteps } from '../../lib/ranges'
 import { count, significant, time } from '../../lib/units'
@@ -11,7 +11,6 @@ import { useQueryChoices, useSelection } from '../../state/address'
 import { useTexts } from '../../state/language'
 
 const HEIGHT = 240
-const ZOOM_FROM = 60
 
 /** How many batches a queue holds over steps, or over time where the source looked at intervals. */
 export function QueueCurve({ run, queue, mean }: { run: string; queue: string; mean: number | null }) {

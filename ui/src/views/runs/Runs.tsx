@@ -6,6 +6,7 @@ import { DataTable } from '../../components/table/DataTable'
 import { usePageAddress } from '../../state/address'
 import { useLanguage, useTexts } from '../../state/language'
 import { useRunList } from '../../state/runs'
+import { usePhone } from '../../state/screen'
 import { PAGES } from '../pages'
 import { runColumns } from './columns'
 import { NoRuns } from './NoRuns'
@@ -29,7 +30,8 @@ function List({ list }: { list: RunList }) {
   const { language } = useLanguage()
   const address = usePageAddress()
   const [, go] = useLocation()
-  const columns = useMemo(() => runColumns(texts, language, (run) => address(run.run, PAGES[0]!.name)), [texts, language, address])
+  const phone = usePhone()
+  const columns = useMemo(() => runColumns(texts, language, (run) => address(run.run, PAGES[0]!.name), phone), [texts, language, address, phone])
   if (list.runs.length === 0 && !list.scanning) return <NoRuns />
   return (
     <>

@@ -11,19 +11,23 @@ import { NameCell } from './NameCell'
 import styles from './Runs.module.css'
 import { StatusCell } from './StatusCell'
 
-export function runColumns(texts: Texts['runs'], language: Language, address: (run: Run) => string): Column<Run>[] {
+/** What fits beside each other there; the state stands below the name. */
+const ON_PHONE = ['name', 'step_time', 'cause']
+
+export function runColumns(texts: Texts['runs'], language: Language, address: (run: Run) => string, phone: boolean): Column<Run>[] {
   const names = texts.columns
-  return [
-    { id: 'name', label: names.name, value: (run) => `${run.name} ${run.path} ${run.format}`, cell: (run) => <NameCell run={run} href={address(run)} /> },
+  const all: Column<Run>[] = [
+    { id: 'name', label: names.name, least: 120, value: (run) => [run.name, run.path, run.format, ...(phone ? [run.framework, run.device] : [])].filter(Boolean).join(' '), cell: (run) => <NameCell run={run} href={address(run)} withState={phone} /> },
     { id: 'status', label: names.status, width: 108, value: (run) => texts.status[run.status], cell: (run) => <StatusCell run={run} /> },
     { id: 'framework', label: names.framework, width: 156, value: (run) => [run.framework, run.device].filter(Boolean).join(' '), cell: (run) => <Two upper={run.framework} lower={run.device} /> },
     { id: 'ranks', label: names.ranks, width: 76, as: 'count', value: (run) => rankCount(run) },
     { id: 'steps', label: names.steps, width: 76, as: 'count', value: (run) => run.steps },
-    { id: 'step_time', label: names.stepTime, width: 164, as: 'time', value: (run) => run.step_mean_ns, cell: (run) => <StepTime run={run} texts={texts} /> },
-    { id: 'cause', label: names.cause, width: 188, value: (run) => causeName(run, texts), cell: (run) => <Cause run={run} texts={texts} /> },
+    { id: 'step_time', label: names.stepTime, width: phone ? 84 : 164, as: 'time', value: (run) => run.step_mean_ns, cell: (run) => <StepTime run={run} texts={texts} /> },
+    { id: 'cause', label: names.cause, width: phone ? 124 : 188, value: (run) => causeName(run, texts), cell: (run) => <Cause run={run} texts={texts} /> },
     { id: 'updated', label: names.updated, width: 108, as: 'number', value: (run) => run.updated_unix, cell: (run) => (run.updated_unix === null ? '–' : <span title={date(run.updated_unix, language)}>{ago(run.updated_unix, Date.now() / 1000, texts.ago, language)}</span>) },
     { id: 'size', label: names.size, width: 84, as: 'bytes', value: (run) => run.size_bytes },
   ]
+  return phone ? all.filter(({ id }) => ON_PHONE.includes(id)) : all
 }
 
 function causeName(run: Run, texts: Texts['runs']): string | null {

@@ -5,7 +5,7 @@ import { EmptyState } from '../../components/EmptyState'
 import { Exact } from '../../components/Exact'
 import { Explained } from '../../components/Explained'
 import type { Steps } from '../../api/shapes'
-import { share, time } from '../../lib/units'
+import { exactly, share } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import type { ChoosesStep } from './BudgetChart'
 import { type Part, partOption, STEP_PARTS } from './partOption'
@@ -30,7 +30,7 @@ function PartChart({ part, trace, rows, selected, onSelect }: ChoosesStep & { pa
   const p90 = trace.p90?.[key] ?? null
   const total = trace.average?.total_ns ?? null
   const option = useCallback(partOption(rows, part, { mean, p90 }, selected, texts), [rows, part, mean, p90, selected, texts])
-  const table = () => ({ columns: [texts.steps.step, texts.terms[term].name], rows: rows.map((row) => [String(row.step), time(row[key])]) })
+  const table = () => ({ columns: [texts.steps.step, texts.terms[term].name], rows: rows.map((row) => [String(row.step), exactly(row[key], 'time')]) })
   return (
     <Card title={<Explained term={term} />}>
       <p className={styles.level}>

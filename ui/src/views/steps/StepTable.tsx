@@ -25,7 +25,7 @@ export function StepTable({ rows, onSelect }: ChoosesStep) {
 
 function columnsOf(rows: readonly StepRow[], texts: Pick<Texts, 'steps' | 'terms'>): Column<StepRow>[] {
   const { steps, terms } = texts
-  const time = (id: string, label: string, value: Column<StepRow>['value']): Column<StepRow> => ({ id, label, value, as: 'time', width: Math.max(96, 44 + 8 * label.length * (/[\u4e00-\u9fff]/.test(label) ? 2 : 1)) })
+  const time = (id: string, label: string, value: Column<StepRow>['value']): Column<StepRow> => ({ id, label, value, as: 'time', width: widthOf(label) })
   const budget = (part: BudgetPart) => time(part.term, terms[part.term].name, (row) => stackOf(row).find(({ term }) => term === part.term)?.ns)
   const parts = STEP_PARTS.filter(({ key }) => rows.some((row) => row[key] !== null))
   return [
@@ -37,6 +37,12 @@ function columnsOf(rows: readonly StepRow[], texts: Pick<Texts, 'steps' | 'terms
     time('gap_before_ns', steps.gap, (row) => row.gap_before_ns),
     { id: 'notes', label: steps.notes, value: (row) => notesOf(row, steps), width: 320 },
   ]
+}
+
+/** Room for a label in two lines, of words that stay whole. */
+function widthOf(label: string): number {
+  const letter = /[\u4e00-\u9fff]/.test(label) ? 14 : 8
+  return Math.max(96, 44 + letter * Math.max(label.length / 2 + 1, ...label.split(' ').map((word) => word.length)))
 }
 
 function notesOf(row: StepRow, texts: Texts['steps']): string {

@@ -3,7 +3,7 @@ import type { RankReport, Report, Steps as Trace } from '../../api/shapes'
 import { EmptyState } from '../../components/EmptyState'
 import { Card } from '../../components/Card'
 import { Loaded } from '../../components/Loaded'
-import { howToRecord } from '../../lib/recording'
+import { codeThatRecords } from '../../lib/recording'
 import { stepRows } from '../../lib/steps'
 import { useParam, useSelection } from '../../state/address'
 import { useTexts } from '../../state/language'
@@ -35,7 +35,7 @@ function Page({ report, entry, trace }: { report: Report; entry: RankReport | nu
   const { steps: texts } = useTexts()
   const [wanted, choose] = useParam('step')
   const rows = useMemo(() => stepRows(trace.steps, entry?.steps ?? [], trace.skipped), [trace, entry])
-  if (rows.length === 0) return <Card title={texts.question}><EmptyState what={texts.none} why={texts.noneHow} code={howToRecord(report, 'step markers')} /></Card>
+  if (rows.length === 0) return <Card title={texts.question}><EmptyState what={texts.none} why={texts.noneHow} code={codeThatRecords(report, 'step markers')} /></Card>
   const place = rows.findIndex((row) => String(row.step) === wanted)
   const selected = place < 0 ? null : rows[place]!
   const chooses = { rows, selected: selected?.index ?? null, onSelect: (index: number) => choose(String(rows.find((row) => row.index === index)!.step)) }

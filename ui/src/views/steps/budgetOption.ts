@@ -1,8 +1,8 @@
 /** The chart of budgets: a bar for each step, its parts stacked, rings on those that stand out. */
-import { type ChartOption, hatch, type Look, nameAxis, tooltip, valueAxis, zoom } from '../../components/chart/look'
+import { type ChartOption, hatch, type Look, nameAxis, tooltip, valueAxis, zoom, ZOOM_FROM } from '../../components/chart/look'
 import type { LegendEntry } from '../../components/Legend'
 import { type BudgetPart, budgetParts, idleCauses } from '../../lib/budget'
-import { readable, share, significant, time } from '../../lib/units'
+import { exactly, share, significant, time } from '../../lib/units'
 import type { StepRow } from '../../lib/steps'
 import type { Texts } from '../../texts/catalogues'
 
@@ -32,11 +32,11 @@ export function legendOf(rows: readonly StepRow[], texts: Named): LegendEntry[] 
 
 export function budgetOption(rows: readonly StepRow[], selected: number | null, texts: Named) {
   return (look: Look): ChartOption => ({
-    grid: { left: 8, right: 16, top: 28, bottom: 48, containLabel: true },
+    grid: { left: 8, right: 16, top: 28, bottom: rows.length > ZOOM_FROM ? 48 : 24, containLabel: true },
     tooltip: tooltip(look, { formatter: (found: readonly { dataIndex: number }[]) => (found[0] ? stepWords(rows[found[0].dataIndex]!, texts) : '') }),
     xAxis: nameAxis(look, rows.map((row) => row.step), { name: texts.steps.step, nameLocation: 'middle', nameGap: 26 }),
     yAxis: valueAxis(look, 'time', { boundaryGap: [0, '8%'] }),
-    dataZoom: zoom(look),
+    ...(rows.length > ZOOM_FROM ? { dataZoom: zoom(look) } : {}),
     series: [...stacked(rows, look, texts), rings(rows, look), pointer(rows, selected, look)],
   })
 }
@@ -98,6 +98,6 @@ export function budgetTable(rows: readonly StepRow[], texts: Named) {
   const parts = partsOf(rows)
   return {
     columns: [texts.steps.step, texts.steps.time, ...parts.map((part) => texts.terms[part.term].name)],
-    rows: rows.map((row) => [String(row.step), time(row.dur_ns), ...parts.map(({ term }) => readable(stackOf(row).find((part) => part.term === term)?.ns, 'time'))]),
+    rows: rows.map((row) => [String(row.step), exactly(row.dur_ns, 'time'), ...parts.map(({ term }) => exactly(stackOf(row).find((part) => part.term === term)?.ns, 'time'))]),
   }
 }

@@ -1,5 +1,5 @@
 /** One part of the steps as a line, with its mean and p90. */
-import { type ChartOption, type Look, nameAxis, tooltip, valueAxis, zoom } from '../../components/chart/look'
+import { type ChartOption, type Look, nameAxis, tooltip, valueAxis, zoom, ZOOM_FROM } from '../../components/chart/look'
 import type { StripStep } from '../../lib/strip'
 import type { StepRow } from '../../lib/steps'
 import { time } from '../../lib/units'
@@ -25,7 +25,7 @@ export interface Levels {
 
 export function partOption(rows: readonly StepRow[], part: Part, levels: Levels, selected: number | null, texts: Pick<Texts, 'steps' | 'terms'>) {
   return (look: Look): ChartOption => ({
-    grid: { left: 8, right: 16, top: 16, bottom: 44, containLabel: true },
+    grid: { left: 8, right: 16, top: 16, bottom: rows.length > ZOOM_FROM ? 44 : 8, containLabel: true },
     tooltip: tooltip(look, {
       axisPointer: { type: 'line', lineStyle: { color: look.dimmed } },
       formatter: (found: readonly { dataIndex: number }[]) => {
@@ -35,7 +35,7 @@ export function partOption(rows: readonly StepRow[], part: Part, levels: Levels,
     }),
     xAxis: nameAxis(look, rows.map((row) => row.step), { boundaryGap: rows.length < 3 }),
     yAxis: valueAxis(look, 'time', { splitNumber: 4, boundaryGap: [0, '10%'] }),
-    dataZoom: zoom(look),
+    ...(rows.length > ZOOM_FROM ? { dataZoom: zoom(look) } : {}),
     series: [
       {
         type: 'line',
@@ -56,7 +56,7 @@ function levelLines(levels: Levels, look: Look, texts: Pick<Texts, 'steps' | 'te
   const label = { color: look.text, backgroundColor: look.card, padding: [1, 4], borderRadius: 3, fontSize: 11 }
   const line = (value: number | null, name: string, type: string, position: string) =>
     value === null ? [] : [{ yAxis: value, lineStyle: { color: look.dimmed, type, width: 1 }, label: { ...label, position, formatter: `${name} ${time(value)}` } }]
-  return [...line(levels.mean, texts.steps.mean, 'dashed', 'insideStartTop'), ...line(levels.p90, texts.terms.p90.name, 'dotted', 'insideEndTop')]
+  return [...line(levels.mean, texts.steps.mean, 'dashed', 'insideStartBottom'), ...line(levels.p90, texts.terms.p90.name, 'dotted', 'insideEndTop')]
 }
 
 function chosenPoint(rows: readonly StepRow[], part: Part, selected: number | null, look: Look): object {

@@ -5,7 +5,7 @@ import { Chart } from '../../components/chart/Chart'
 import type { ChartClick } from '../../components/chart/useEngine'
 import type { Look } from '../../components/chart/look'
 import { EmptyState } from '../../components/EmptyState'
-import { share, time } from '../../lib/units'
+import { exactly, share } from '../../lib/units'
 import { useParam } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { useSaved } from '../../state/saved'
@@ -50,7 +50,7 @@ function Communication({ steps }: { steps: readonly StepUse[] }) {
       <Chart label={texts.communicationSteps} option={option} height={260} onClick={choose}
         table={() => ({
           columns: [texts.step, texts.overlapped, texts.exposedPart],
-          rows: steps.map((step) => [step.step, time(step.overlapped_ns), time(step.exposed_ns)]),
+          rows: steps.map((step) => [step.step, exactly(step.overlapped_ns, 'time'), exactly(step.exposed_ns, 'time')]),
         })} />
     </Card>
   )

@@ -35,7 +35,7 @@ export function communicationOption(steps: readonly StepUse[], look: Look, texts
     tooltip: tooltip(look, {
       formatter: ([item]: readonly Item[]) => {
         const step = steps[item?.dataIndex ?? 0]!
-        const exposed = step.communication_ns ? ` (${share((step.exposed_ns ?? 0) / step.communication_ns)})` : ''
+        const exposed = step.communication_ns && step.exposed_ns !== null ? ` (${share(step.exposed_ns / step.communication_ns)})` : ''
         return `${texts.step} ${step.step}\n${texts.kinds.communication}: ${time(step.communication_ns)}\n${texts.overlapped}: ${time(step.overlapped_ns)}\n${texts.exposedPart}: ${time(step.exposed_ns)}${exposed}`
       },
     }),

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { OperatorDetails } from '../../../api/shapes'
 import { CodeLine } from '../../../components/CodeLine'
 import { StackFrames } from '../../../frame/slice/SliceSource'
+import { howToRecord } from '../../../lib/recording'
 import { useTexts } from '../../../state/language'
 import { useWholeReport } from '../../../state/report'
 import { ByStep } from './ByStep'
@@ -41,7 +42,7 @@ export function Part({ title, children }: { title: string; children: ReactNode }
 /** What the recording lacks, and what would record it. */
 function Missing({ run, what, words }: { run: string; what: string; words: string }) {
   const { data: report } = useWholeReport(run)
-  const how = report?.not_recorded.find((each) => each.what === what)?.how_to_record
+  const how = howToRecord(report, what)
   return (
     <>
       <p className={styles.note}>{words}</p>

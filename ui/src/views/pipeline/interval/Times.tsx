@@ -2,7 +2,7 @@ import { useCallback, useMemo } from 'react'
 import type { QueueSamples } from '../../../api/shapes'
 import { Card } from '../../../components/Card'
 import { Chart } from '../../../components/chart/Chart'
-import { type ChartOption, legend, type Look, nameAxis, tooltip, valueAxis, zoom } from '../../../components/chart/look'
+import { type ChartOption, legend, type Look, nameAxis, tooltip, valueAxis, zoom, ZOOM_FROM } from '../../../components/chart/look'
 import { holdsStep, parseSteps } from '../../../lib/ranges'
 import { exactly, time } from '../../../lib/units'
 import { useSelection } from '../../../state/address'
@@ -16,7 +16,6 @@ interface Line {
   readonly values: readonly (number | null)[]
 }
 
-const ZOOM_FROM = 60
 
 interface TimesProps {
   readonly waits: readonly Wait[]
@@ -91,7 +90,7 @@ function chart(look: Look, lines: readonly Line[], steps: readonly number[], ste
       type: 'line',
       name,
       data: [...values],
-      symbol: steps.length > ZOOM_FROM ? 'none' : ['circle', 'rect', 'triangle'][at],
+      symbol: zooms ? 'none' : ['circle', 'rect', 'triangle'][at],
       symbolSize: 6,
       lineStyle: { width: 1.6, type: (['solid', 'dashed', 'dotted'] as const)[at] },
       ...(lines.length === 1 ? { color: look.kinds.data, areaStyle: { opacity: 0.12 } } : {}),
