@@ -224,6 +224,8 @@ def _check_averages(result: Any) -> None:
     used = [step for step in result.steps[1:] if step["complete"]]
     with_first = not used
     used = used or [step for step in result.steps if step["complete"]]
+    whole = [step for step in used if step["forward_backward_ns"] is not None]
+    used = whole or used
     if not used:
         assert result.average is result.median is result.p90 is None
         return
@@ -237,6 +239,9 @@ def _check_averages(result: Any) -> None:
         assert abs(result.average[part] * len(values) - sum(values)) <= len(values)
         assert (result.median[part], result.p90[part]) == (quantile(values, P50), quantile(values, P90))
     assert result.average["total_ns"] == mean([step["total_ns"] for step in used])
+    if whole and not with_first:
+        parts = [result.average[part] for part in ("interval_ns", "forward_backward_ns", "tail_ns")]
+        assert sum(parts) == result.average["total_ns"]
 
 
 def _check_operators_on_host(pair: Pair) -> None:

@@ -98,6 +98,7 @@ def _step(begins: int, *, first: bool, regions: list[tuple[str, int, int]]) -> d
         "gap_before_ns": 5,
         "complete": True,
         "first_of_window": first,
+        "tail_ns": 1,
         "communication": [
             {"stream": stream, "name": "AllReduce", "start_ns": begins + at, "dur_ns": dur}
             for stream, at, dur in regions

@@ -247,6 +247,16 @@ def test_a_lone_step_is_its_own_average(open_events: Opener) -> None:
     assert result.average["total_ns"] == 100 * US
 
 
+def test_the_parts_of_the_average_sum_where_some_steps_have_none(open_events: Opener) -> None:
+    """Step 3 evaluates: no forward pass is known in it, so that it tells of no mean step."""
+    evaluating = [step(3, 200, 250), op("evaluate", 205, 245)]
+    result = _trace_of(open_events, *_training_step(1, 0), *_training_step(2, 100), *evaluating)
+    assert _parts(result.steps[2]) == (None, None, None, 50)
+    assert result.average is not None
+    assert _parts(result.average) == (22, 48, 30, 100)
+    assert result.average["steps_used"] == 1
+
+
 def test_without_phases_the_total_is_kept(open_events: Opener) -> None:
     result = _trace_of(open_events, step(1, 0, 50), step(2, 50, 90), op("aten::mm", 55, 60))
     assert [_parts(row) for row in result.steps] == [(None, None, None, 50), (None, None, None, 40)]

@@ -46,9 +46,13 @@ def average_regions(steps: Sequence[Step]) -> list[Region]:
 
 
 def averaged_steps(steps: Sequence[Step]) -> list[Step]:
-    """The steps that the average is the mean of: complete ones, but the first of each window where there are others."""
+    """The steps that the average is the mean of: complete ones whose parts are known.
+
+    The first of each window, and those whose parts are unknown, count only where there are no others.
+    """
     whole = [step for step in steps if step["complete"]]
-    return [step for step in whole if not step["first_of_window"]] or whole
+    later = [step for step in whole if not step["first_of_window"]] or whole
+    return [step for step in later if step["tail_ns"] is not None] or later
 
 
 def by_stream(regions: Sequence[Region]) -> dict[str, list[Region]]:
