@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from laptime.advice.advising import advise, report
+from laptime.analyses.parts import Part
+from laptime.analyses.step_trace import step_trace
 from laptime.importers.opening import open_run
 from laptime.model.workspace import Workspace
 
@@ -189,6 +191,14 @@ def test_interval_of_a_raw_job(advised: Advise) -> None:
     found = _one(advised("mindinsight/job1_raw"), "step_interval")
     assert found["saving_ns_per_step"] == pytest.approx(90.3536e6, abs=100)
     assert found["saving_share"] == pytest.approx(0.6926, abs=1e-4)
+
+
+def test_interval_of_one_step_of_a_raw_job(corpus: Path, workspace: Workspace) -> None:
+    run = open_run(corpus / "mindinsight/job1_raw", workspace=workspace)
+    of_step = [step for step in step_trace(run.traces[0]).steps if step["step"] == 3]
+    findings = report(run, Part(steps=((3, 3),)))["findings"]
+    assert isinstance(findings, list)
+    assert _one(findings, "step_interval")["saving_ns_per_step"] == of_step[0]["interval_ns"]
 
 
 def test_gaps_between_iterations(advised: Advise) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -237,6 +238,23 @@ def test_an_import_that_is_removed_while_it_is_open_is_new_again(base: Path, wor
     _until(lambda: catalogue.row(run)["status"] in ("ready", "failed"))
     assert catalogue.row(run)["message"] is None
     assert client.get(f"/api/runs/{run}/memory").status_code == 200
+    catalogue.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has names that are no Unicode")
+def test_names_that_are_no_unicode(tmp_path: Path, workspace: Workspace) -> None:
+    folder = tmp_path / os.fsdecode(b"tr\xffain")
+    folder.mkdir()
+    shutil.copy(TINY, folder / os.fsdecode(b"a\xfe.pt.trace.json.gz"))
+    catalogue = Catalogue([tmp_path], workspace)
+    catalogue.refresh()
+    (row,), client = catalogue.runs(), client_of(catalogue)
+    home = f"/api/runs/{row['run']}"
+    assert client.post(f"{home}/import").status_code == 202
+    _until(lambda: catalogue.row(row["run"])["status"] in ("ready", "failed"))
+    assert client.get(home).json()["status"] == "ready"
+    assert client.get(f"{home}/step").status_code == 200
+    assert client.get(f"{home}/slices/99999").json()["where"] == "a\udcfe.pt.trace.json.gz"
     catalogue.close()
 
 

@@ -77,10 +77,13 @@ def _waiting(rank: RankResults) -> Intervals:
 
 
 def _told_by_step_trace(rank: RankResults) -> Iterator[Draft]:
-    """Where it is not: the intervals of the step trace."""
-    if not rank.trace.steps.row_count:
+    """Where it is not: the intervals of the step trace, of the steps that the report is on."""
+    listed = rank.entry["steps"]
+    if not isinstance(listed, list) or not listed:
         return
-    steps = [step for step in averaged_steps(rank.step_trace.steps) if isinstance(step["interval_ns"], int)]
+    numbers = {step["step"] for step in listed}
+    averaged = [step for step in averaged_steps(rank.step_trace.steps) if step["step"] in numbers]
+    steps = [step for step in averaged if isinstance(step["interval_ns"], int)]
     interval, total = (np.array([step[name] for step in steps], np.int64) for name in ("interval_ns", "total_ns"))
     weight = weigh(interval, total)
     if weight is not None and weight.counts:

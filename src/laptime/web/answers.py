@@ -11,7 +11,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from fastapi import Request, Response
@@ -117,6 +117,11 @@ def tagged(request: Request, result: object) -> Response:
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=_headers(tag))
     return _response(request, tag, _packed(body, "application/json", {}))
+
+
+def untagged(result: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON of the moment; names of files that are no Unicode are escaped, which Starlette's own JSON cannot."""
+    return Response(as_json(result), status, headers, media_type="application/json")
 
 
 def head_of(trace: Trace) -> dict[str, object]:

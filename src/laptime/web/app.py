@@ -9,13 +9,12 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
 
 from laptime._version import __version__
 from laptime.analyses.options import BadOption
 from laptime.errors import LaptimeError, NotThere
 from laptime.model.workspace import Workspace
-from laptime.web.answers import Answers
+from laptime.web.answers import Answers, untagged
 from laptime.web.catalogue import Catalogue, NotFound, NotImported
 from laptime.web.events import Hub
 from laptime.web.pages import STATIC, add_pages
@@ -116,4 +115,4 @@ def _fault(request: Request, error: Exception) -> Response:
 def _answer(
     status: int, error: str, where: str | None, remedy: str | None, headers: dict[str, str] | None = None
 ) -> Response:
-    return JSONResponse({"error": error, "where": where, "remedy": remedy}, status, headers)
+    return untagged({"error": error, "where": where, "remedy": remedy}, status, headers)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from fastapi import APIRouter, Request, Response
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import StreamingResponse
 from typing_extensions import TypedDict
 
-from laptime.web.answers import tagged
+from laptime.web.answers import tagged, untagged
 from laptime.web.asking import CatalogueOf, RunId
 from laptime.web.catalogue import RunRow
 from laptime.web.events import Hub
@@ -44,7 +44,7 @@ def runs(catalogue: CatalogueOf, request: Request) -> Response:
 @router.get("/runs/{run}", operation_id="run", response_model=RunRow, responses=faults(404), summary="One run")
 def one_run(run: RunId, catalogue: CatalogueOf) -> Response:
     """A run and its state."""
-    return JSONResponse(catalogue.row(run))
+    return untagged(catalogue.row(run))
 
 
 @router.post(
@@ -57,7 +57,7 @@ def one_run(run: RunId, catalogue: CatalogueOf) -> Response:
 )
 def import_run(run: RunId, catalogue: CatalogueOf) -> Response:
     """Starts the import of a run, unless it is under way or done; /api/events tells how it goes."""
-    return JSONResponse(catalogue.import_run(run), 202)
+    return untagged(catalogue.import_run(run), 202)
 
 
 @router.get(
