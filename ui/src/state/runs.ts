@@ -5,6 +5,9 @@ import { api } from '../api/client'
 import type { Run, RunList } from '../api/shapes'
 import { setReachable } from './connection'
 
+/** What the key of findings begins with; the run follows. */
+export const FINDINGS = 'findings'
+
 /** What the list is asked with; keys of queries hold it, so that both places must say the same. */
 const LIST = {}
 const listKey = api.queryOptions('get', '/api/runs', LIST).queryKey
@@ -46,7 +49,8 @@ function withRun(runs: readonly Run[], run: Run): Run[] {
 /** What was read of a run before it was imported anew holds no more. */
 function forget(queries: QueryClient, run: string): void {
   void queries.invalidateQueries({
-    predicate: ({ queryKey: [, path, init] }) => {
+    predicate: ({ queryKey: [first, path, init] }) => {
+      if (first === FINDINGS) return path === run
       const asked = init as { params?: { path?: { run?: string } } } | undefined
       return typeof path === 'string' && path.startsWith('/api/runs/{run}/') && asked?.params?.path?.run === run
     },

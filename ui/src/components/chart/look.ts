@@ -94,11 +94,6 @@ export function legend(look: Look, more: object = {}): object {
 /** Legends of lines show the line itself, dashes and all, without a symbol on it. */
 export const LINES = { icon: undefined, itemWidth: 22, itemStyle: { opacity: 0 } }
 
-/** For `valueFormatter` of tooltips: values with their unit. */
-export function inUnits(as: Quantity): (value: unknown) => string {
-  return (value) => readable(typeof value === 'number' ? value : null, as)
-}
-
 /** An `itemStyle` with stripes, so that idle is told apart without colour. */
 export function hatch(colour: string, over: string): object {
   const decal = { symbol: 'rect', symbolSize: 1, color: over, dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: -Math.PI / 4 }

@@ -4,7 +4,7 @@ import { asProblem } from '../../api/problem'
 import type { Finding } from '../../api/shapes'
 import { useSelection } from '../../state/address'
 import { useLanguage } from '../../state/language'
-import { useRun } from '../../state/runs'
+import { FINDINGS, useRun } from '../../state/runs'
 
 export interface Found {
   /** False where the server has no findings to offer. */
@@ -20,7 +20,7 @@ export function useFindings(run: string | null): Found {
   const { rank } = useSelection()
   const { language } = useLanguage()
   const status = useRun(run ?? '', run !== null).data?.status
-  const query = useQuery({ queryKey: ['findings', run, rank, language], queryFn: () => readAdvice(run!, rank, language), enabled: run !== null && status === 'ready' })
+  const query = useQuery({ queryKey: [FINDINGS, run, rank, language], queryFn: () => readAdvice(run!, rank, language), enabled: run !== null && status === 'ready' })
   const missing = query.error !== null && asProblem(query.error).missing
   return {
     offered: run !== null && status === 'ready' && !missing,

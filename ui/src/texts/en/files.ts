@@ -81,7 +81,6 @@ export const files = {
     memory: 'Largest blocks of memory',
     stacks: 'Source lines by time',
   },
-  allRanks: 'All ranks',
   result: 'Result',
   resultRows: (rows: string) => `${rows} ${rows === '1' ? 'row' : 'rows'}`,
   truncated: (rows: string) => `The first ${rows} rows; there are more.`,
@@ -92,5 +91,4 @@ export const files = {
   tables: 'Tables',
   rows: (count: string) => `${count} ${count === '1' ? 'row' : 'rows'}`,
   empty: 'empty',
-  columnOf: (name: string, type: string) => `${name}: ${type}`,
 }

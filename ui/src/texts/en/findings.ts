@@ -15,5 +15,4 @@ export const findings = {
   where: 'Where',
   fix: 'How to fix it',
   severity: { high: 'high', medium: 'medium', low: 'low', info: 'note' },
-  confidence: (share: string) => `confidence ${share}`,
 }

@@ -51,7 +51,7 @@ export const operators = {
   chart: 'Picture',
   bars: 'Bars',
   pie: 'Pie',
-  others: (count: number) => `${count} ${count === 1 ? 'other' : 'others'}`,
+  others: (count: number) => `${count.toLocaleString('en-US')} ${count === 1 ? 'other' : 'others'}`,
   tableTitle: (by: Grouping) => `All ${many[by]}`,
   tableHint: {
     device: 'Time on the device that each launched; its share is that of self time',
@@ -93,7 +93,6 @@ export const operators = {
     noStep: 'outside',
     tensors: 'Inputs and outputs',
     variants: (count: number) => `Shapes (${count})`,
-    variantShare: 'Executions',
     leftOut: (count: number) => `and ${count} more`,
     longest: 'Longest executions',
     step: (step: number) => `step ${step}`,

@@ -46,7 +46,6 @@ export const steps = {
   stream: 'Stream',
   start: 'Start in the step',
   duration: 'Duration',
-  openSlice: 'Open',
   points: 'Where forward begins and backward ends',
   forward: 'Forward begins with',
   backward: 'Backward ends with',

@@ -23,6 +23,5 @@ export const terms = {
   kernel: { name: 'kernel', meaning: 'A program that runs on the device.' },
   hostQueue: { name: 'host queue', meaning: 'Batches that are prepared, in the memory of the host.' },
   deviceQueue: { name: 'device queue', meaning: 'Batches that wait on the device for training to fetch them.' },
-  selfTime: { name: 'self time', meaning: 'Time without what it calls.' },
   p90: { name: 'p90', meaning: 'Nine of ten are at most this long.' },
 }

@@ -33,7 +33,6 @@ export const utilisation = {
   chooseStep: 'A click on a step chooses it for all pages.',
   unknownSteps: (count: number) => `${count} ${count === 1 ? 'step' : 'steps'} outside the record of the device: not known, and left out.`,
   noSteps: 'No steps were recorded',
-  noStepCommunication: 'No communication in these steps',
   collectives: 'Collectives',
   collectivesHint: 'By name. Exposed: one of them runs and nothing computes on its device.',
   onHost: 'Done by the host: what these hide behind was not recorded; the step budget tells it.',

@@ -91,7 +91,6 @@ export const files: typeof english = {
     memory: '最大的内存块',
     stacks: '按时间排列的源代码行',
   },
-  allRanks: '全部 rank',
   result: '结果',
   resultRows: (rows) => `${rows} 行`,
   truncated: (rows) => `只显示前 ${rows} 行，还有更多。`,
@@ -102,5 +101,4 @@ export const files: typeof english = {
   tables: '数据表',
   rows: (count) => `${count} 行`,
   empty: '空',
-  columnOf: (name, type) => `${name}：${type}`,
 }

@@ -17,5 +17,4 @@ export const findings: typeof english = {
   where: '位置',
   fix: '如何改进',
   severity: { high: '高', medium: '中', low: '低', info: '提示' },
-  confidence: (share) => `可信度 ${share}`,
 }

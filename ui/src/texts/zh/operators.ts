@@ -49,7 +49,7 @@ export const operators: typeof english = {
   chart: '图形',
   bars: '柱状图',
   pie: '饼图',
-  others: (count) => `其他 ${count} 个`,
+  others: (count) => `其他 ${count.toLocaleString('en-US')} 个`,
   tableTitle: (by) => `全部${what[by]}`,
   tableHint: {
     device: '各自下发到设备上的执行时间；占比按自身时间计算',
@@ -91,7 +91,6 @@ export const operators: typeof english = {
     noStep: '迭代之外',
     tensors: '输入与输出',
     variants: (count) => `形状（${count} 种）`,
-    variantShare: '执行次数',
     leftOut: (count) => `另有 ${count} 种`,
     longest: '最长的执行',
     step: (step) => `迭代 ${step}`,

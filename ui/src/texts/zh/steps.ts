@@ -48,7 +48,6 @@ export const steps: typeof english = {
   stream: '流',
   start: '在迭代中的开始时间',
   duration: '时长',
-  openSlice: '打开',
   points: '前向起点与反向终点',
   forward: '前向起始算子',
   backward: '反向终止算子',

@@ -18,6 +18,5 @@ export const terms: typeof english = {
   kernel: { name: '核函数', meaning: '在设备上执行的程序。' },
   hostQueue: { name: '主机队列', meaning: '已在主机内存中准备好的批次。' },
   deviceQueue: { name: '数据队列', meaning: '在设备上等待训练取用的批次。' },
-  selfTime: { name: '自身时间', meaning: '不含所调用部分的时间。' },
   p90: { name: 'p90', meaning: '十个中有九个不超过这个值。' },
 }

@@ -35,7 +35,6 @@ export const utilisation: typeof english = {
   chooseStep: '点击一个迭代，即可在所有页面选定它。',
   unknownSteps: (count) => `${count} 个迭代不在设备记录之内：数值未知，未列出。`,
   noSteps: '没有记录到迭代',
-  noStepCommunication: '这些迭代中没有通信',
   collectives: '集合通信',
   collectivesHint: '按名称汇总。未掩盖：其中之一在执行，而所在设备没有计算。',
   onHost: '由主机执行：没有记录它们被什么掩盖，请看迭代的时间分配。',
