@@ -1,9 +1,10 @@
-import { Skeleton } from '@mantine/core'
-import { Suspense, useEffect } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { Loaded } from '../components/Loaded'
 import { useTexts } from '../state/language'
 import { useRun } from '../state/runs'
 import { PAGES } from '../views/pages'
+import { Code, codeOf } from './Code'
 import { NoPage } from './NoPage'
 import { NotReady } from './NotReady'
 import { SliceDrawer } from './slice/SliceDrawer'
@@ -14,7 +15,10 @@ export function RunPage({ run, page }: { run: string; page: string }) {
   const texts = useTexts()
   const query = useRun(run)
   const shown = PAGES.find(({ name }) => name === page)
-  useEffect(() => void shown?.load(), [shown]) // while the server is asked whether the run is there
+  const queries = useQueryClient()
+  useEffect(() => { // while the server is asked whether the run is there
+    if (shown) void queries.prefetchQuery(codeOf(shown.name, shown.load))
+  }, [queries, shown])
   if (!shown) return <NoPage />
   return (
     <Loaded query={query} height={320}>
@@ -23,7 +27,7 @@ export function RunPage({ run, page }: { run: string; page: string }) {
           <div className={styles.page}>
             <title>{`${texts[shown.name].title} · ${known.name} · laptime`}</title>
             <h1 className={styles.unseen}>{`${known.name}: ${texts[shown.name].title}`}</h1>
-            <Suspense fallback={<Skeleton height={320} radius="md" />}><shown.view run={run} /></Suspense>
+            <Code name={shown.name} load={shown.load} props={{ run }} />
             <SliceDrawer run={run} />
           </div>
         ) : (

@@ -1,5 +1,5 @@
 /** The pages of a run that there are, in the order of the navigation. A new page adds its line here. */
-import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
+import type { ComponentType } from 'react'
 import { type Icon, FilesIcon, MemoryIcon, OperatorsIcon, OverviewIcon, PipelineIcon, StepsIcon, UtilisationIcon } from '../components/icons'
 import type { Texts } from '../texts/catalogues'
 
@@ -19,15 +19,14 @@ export interface Page {
   /** The last part of its address, and its area of the texts. */
   readonly name: Area
   readonly icon: Icon
-  /** Fetches its code; what was fetched once is there. */
+  /** Fetches its code. */
   readonly load: View
   /** Choices of the header that change what it shows. */
   readonly takes: readonly Choice[]
-  readonly view: LazyExoticComponent<ComponentType<PageProps>>
 }
 
 function page(name: Area, icon: Icon, takes: readonly Choice[], load: View): Page {
-  return { name, icon, takes, load, view: lazy(load) }
+  return { name, icon, takes, load }
 }
 
 export const PAGES: readonly Page[] = [
