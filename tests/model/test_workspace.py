@@ -272,15 +272,16 @@ def test_joined_keys_tell_their_parts_apart():
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_a_workspace_that_is_gone_is_named(tmp_path, several):
+def test_a_workspace_that_cannot_be_is_named(tmp_path, several):
     """Not the recording, which is whole; and not as a note that it could not be read."""
     recording = written(tmp_path / "runs" / "a.json")
     written(tmp_path / "runs" / "b.json", {**EVENT, "name": "aten::bmm"})
-    gone = Workspace(tmp_path / "gone")
+    blocked = Workspace(tmp_path / "a file")
+    blocked.root.write_text("")
     with pytest.raises(LaptimeError) as failure:
-        open_run(recording.parent if several else recording, workspace=gone)
-    assert failure.value.where == str(gone.root)
-    assert failure.value.what == "the workspace cannot be written (No such file or directory)"
+        open_run(recording.parent if several else recording, workspace=blocked)
+    assert failure.value.where == str(blocked.root)
+    assert failure.value.what == "the workspace cannot be written (Not a directory)"
     assert "--workspace" in failure.value.remedy
 
 
@@ -313,6 +314,14 @@ def test_an_unreadable_recording_is_named(tmp_path, workspace, monkeypatch):
 
 def test_a_list_of_runs_that_cannot_be_written_is_named(tmp_path, workspace):
     shutil.rmtree(workspace.root / "runs")
+    (workspace.root / "runs").write_text("")
     with pytest.raises(LaptimeError) as failure:
         open_run(written(tmp_path / "a.json"), workspace=workspace)
     assert failure.value.where == str(workspace.root)
+
+
+def test_a_workspace_that_was_cleared_is_made_anew(tmp_path, workspace):
+    shutil.rmtree(workspace.root)
+    open_run(written(tmp_path / "a.json"), workspace=workspace)
+    assert len(stored_traces(workspace)) == 1
+    assert len(list((workspace.root / "runs").iterdir())) == 1
