@@ -47,9 +47,10 @@ $(PAGES): $(PACKAGES) $(PAGE_SOURCES)
 demo: $(STAMP) $(PAGES)  ## show the example recordings in the browser, until Ctrl-C
 	@$(BIN)/laptime open examples
 
+# Up to four files of tests run beside each other.
 test: $(STAMP) $(PAGES)  ## run the tests, but for those with the frameworks
 	@$(NPM) run test
-	@$(BIN)/python -m pytest -m 'not frameworks'
+	@$(BIN)/python -m pytest -m 'not frameworks' -n logical --maxprocesses 4 --dist loadfile
 
 test-frameworks: $(STAMP)  ## record with PyTorch, MegEngine, JAX and MindSpore, each in an environment of its own
 	@$(BIN)/python -m tests.environments
