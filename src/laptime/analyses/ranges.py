@@ -80,6 +80,14 @@ def starting_in(trace: Trace, rows: IntArray, part: Part) -> BoolArray:
     return np.asarray(inside)
 
 
+def times_in(trace: Trace, times: IntArray, part: Part) -> BoolArray:
+    """Whether each time lies in the part."""
+    inside = (times >= part.first_ns) & (times < part.last_ns)
+    if part.steps is not None:
+        inside &= time_of(trace, part).holds(times)
+    return np.asarray(inside)
+
+
 def time_of(trace: Trace, part: Part) -> Intervals:
     """Time that the part covers: the spans of its steps, cut at its bounds; without steps all between these."""
     first, last = recorded_span(trace)

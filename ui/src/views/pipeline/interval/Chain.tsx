@@ -38,7 +38,7 @@ function LinkOfChain({ link, slow }: { link: Link; slow: boolean }) {
       </li>
       {link.stage !== 'fetch' && (
         <li className={styles.queues}>
-          {link.queues.length === 0 ? <Unknown /> : link.queues.map((queue) => <QueueOfChain key={queue.queue} queue={queue} />)}
+          {link.queues.length === 0 ? <Unknown queue="host" why={texts.queueUnknown} /> : link.queues.map((queue) => <QueueOfChain key={queue.queue} queue={queue} />)}
         </li>
       )}
     </>
@@ -47,8 +47,9 @@ function LinkOfChain({ link, slow }: { link: Link; slow: boolean }) {
 
 function QueueOfChain({ queue }: { queue: DataQueue }) {
   const { pipeline: texts } = useTexts()
+  if (!queue.samples || queue.mean_size === null) return <Unknown queue={queue.queue} why={queue.samples === null ? texts.wholeOnly : texts.noSamples} />
   const empty = emptyShare(queue)
-  const full = queue.full_count === null || queue.samples === 0 ? null : queue.full_count / queue.samples
+  const full = queue.full_count === null ? null : queue.full_count / queue.samples
   const size = texts.holds(significant(queue.mean_size), queue.capacity === null ? null : count(queue.capacity))
   return (
     <div className={styles.queue}>
@@ -65,13 +66,13 @@ function QueueOfChain({ queue }: { queue: DataQueue }) {
   )
 }
 
-function Unknown() {
+function Unknown({ queue, why }: { queue: string; why: string }) {
   const { pipeline: texts } = useTexts()
   return (
     <div className={styles.queue}>
-      <strong>{texts.queueName('host')}</strong>
+      <strong>{texts.queueName(queue)}</strong>
       <div className={styles.pipe} data-unknown="true"><span /></div>
-      <small>{texts.queueUnknown}</small>
+      <small>{why}</small>
     </div>
   )
 }
