@@ -143,9 +143,7 @@ def _recorded_waits(trace: Trace, steps: list[Row], between: dict[str, Row]) -> 
     }
 
 
-def _loader_waits(
-    trace: Trace, steps: list[Row], queues: dict[str, list[Row]], between: dict[str, Row]
-) -> Row | None:
+def _loader_waits(trace: Trace, steps: list[Row], queues: dict[str, list[Row]], between: dict[str, Row]) -> Row | None:
     slices = _slices(trace)
     on_thread = [place for place, row in enumerate(slices) if row["track_id"] == trace.main_thread]
     data = [p for p in on_thread if slices[p]["kind"] == "data" and slices[p]["dur_ns"] is not None]

@@ -75,6 +75,7 @@ _LOG: list[list[object]] = [
     ["pipeline_op", 0, "pin memory", "pin", 1, None, "device"],
     ["pipeline_op", 1, "collate", "stack", 2, 0, "host"],
     ["pipeline_op", 2, "fetch", "Data", 2, 1, None],
+    ["slice", 10, "data loader starts", "host_other", 1_000, 1_400],
     ["start_up", 1_000, 1_400],
     ["step", 1, 1_400, 2_000, True, 1],
     ["queue", "host", "process", 1_450, 0, 4],
@@ -172,7 +173,7 @@ def _parts(trace: Trace) -> list[Part]:
         Part(steps=((numbers[0], numbers[len(numbers) // 2]), (numbers[-1], None))),
         Part(from_ns=middle),
         Part(to_ns=middle),
-        Part(from_ns=start[0] + 1, to_ns=end[-1], steps=((None, numbers[-1]),)),
+        Part(from_ns=start[0], to_ns=end[-1], steps=((None, numbers[-1]),)),
     ]
 
 

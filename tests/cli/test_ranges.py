@@ -126,7 +126,7 @@ def test_the_data_pipeline_of_a_part(cli: Cli) -> None:
     assert (part["data_bound"]["batches"], part["queues"][0]["samples"]) == (2, 2)
     assert part["data_bound"]["wait_ns"] < whole["data_bound"]["wait_ns"]
     page = cli("pipeline", WATCHED, "--steps", "4-5").out.splitlines()
-    assert page[0].endswith("plain.laptime.jsonl, steps 4-5")
+    assert page[0].endswith("laptime.jsonl, steps 4-5")
     assert page[1].startswith("2 batches; training waited ")
     page = cli("pipeline", WATCHED, "--from", "0", "--to", "1ns").out
     assert "How long training waited for data in this part was not recorded." in page

@@ -287,7 +287,9 @@ def test_what_a_range_cannot_tell_is_said(open_real: OpenPage, lang: Language, t
     expect(watched.page.get_by_test_id("headline")).to_contain_text(first)
     watched.shoot(f"pipeline-first-{lang}-{theme}")
     part = open_real(run, "pipeline", lang, theme, query="steps=11-20&tab=processing&queue=3")
-    whole_only = {"en": "Recorded over the whole run only: choose all steps", "zh": "只有整个记录的统计：选择全部迭代"}[lang]
+    whole_only = {"en": "Recorded over the whole run only: choose all steps", "zh": "只有整个记录的统计：选择全部迭代"}[
+        lang
+    ]
     expect(part.page.locator("main")).to_contain_text(whole_only)
     expect(part.page.locator("[data-slow=true]")).to_have_count(0)
     part.shoot(f"pipeline-part-{lang}-{theme}")
