@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from laptime.cli.units import time_text
 from tests.conftest import SAMPLES, corpus_folder
 from tests.docs.blocks import run_laptime
 from tests.e2e.conftest import OpenPage, page_opener
@@ -234,6 +235,17 @@ def facts_of(watched: Watched) -> dict[str, str]:
     return {name: value for name, value in pairs if value is not None}
 
 
+def figures_agree(watched: Watched, expected: dict[str, Any]) -> None:
+    """Waits and queues of the page are those of the command."""
+    figures, bound, queue = facts_of(watched), expected["data_bound"], expected["queues"][0]
+    assert figures["Batches"] == str(bound["batches"])
+    assert figures["All waits"] == str(bound["wait_ns"])
+    assert figures["Wait for a batch, mean"] == str(bound["mean_wait_ns"])
+    assert ("First batch" in figures) == (bound["first_wait_ns"] is not None)
+    main = watched.page.locator("main")
+    expect(main).to_contain_text(f"Empty {queue['empty_count']} of {queue['samples']} times")
+
+
 @pytest.mark.parametrize(("run", "steps"), [("plain", "4-7"), ("mindspore", "11-20"), ("mindspore", "60")])
 def test_steps_of_the_header_are_those_of_the_command(
     open_real: OpenPage, real_site: Site, run: str, steps: str
@@ -241,30 +253,22 @@ def test_steps_of_the_header_are_those_of_the_command(
     run = run if run == "plain" else recording(run)
     watched = open_real(run, "pipeline")
     whole, part = said(real_site.base / run), said(real_site.base / run, "--steps", steps)
-    for told_, figures in ((whole, facts_of(watched)), (part, None)):
-        if figures is None:
-            chosen_in_header(watched, steps)
-            figures = facts_of(watched)
-        bound = told_["data_bound"]
-        assert figures["Batches"] == str(bound["batches"])
-        assert figures["All waits"] == str(bound["wait_ns"])
-        assert figures["Wait for a batch, mean"] == str(bound["mean_wait_ns"])
-        assert ("First batch" in figures) == (bound["first_wait_ns"] is not None)
-        queue = told_["queues"][0]
-        empty = f"Empty {queue['empty_count']} of {queue['samples']} times"
-        expect(watched.page.locator("main")).to_contain_text(empty)
     assert part["data_bound"]["wait_ns"] != whole["data_bound"]["wait_ns"]
+    figures_agree(watched, whole)
+    chosen_in_header(watched, steps)
+    figures_agree(watched, part)
     watched.page.get_by_role("tab", name="Data processing").click()
     watched.settle()
     unknown = any(op["output_queue"] and op["output_queue"]["samples"] is None for op in part["operators"])
-    words = watched.page.get_by_text("The queues between operators were recorded over the whole run only")
-    expect(words).to_have_count(1 if unknown else 0)
+    note = watched.page.get_by_text("The queues between operators were recorded over the whole run only")
+    expect(note).to_have_count(1 if unknown else 0)
     assert unknown == (run != "plain")
     assert watched.serious_faults() == []
     assert watched.overflow() <= 0
     watched.page.get_by_role("navigation").get_by_role("link", name="Overview").click()
-    watched.settle()
-    expect(watched.page.locator("main")).to_contain_text(f"of {part['data_bound']['batches']} batches")
+    waited = time_text(part["data_bound"]["wait_ns"]).replace(" us", " µs").replace(" ", "\u00a0")
+    words = f"waits for data {waited} in all" if part["data_bound"]["wait_ns"] else "never waits for data"
+    expect(watched.page.locator("main")).to_contain_text(words)
 
 
 def test_steps_change_the_curves_too(open_real: OpenPage, real_site: Site) -> None:

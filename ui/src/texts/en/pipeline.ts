@@ -35,10 +35,11 @@ export const pipeline = {
   queueUnknown: 'How full it was is not recorded',
   noQueues: 'No queue was recorded. With the loader watched, each batch tells how full they are:',
   verdicts: {
-    process: 'Data processing is the slow stage: batches find the host queue empty. The tab Data processing shows which operator.',
+    process: 'Data processing is the slow stage: batches find the host queue empty.',
     send: 'Sending is the slow stage: the host queue has data while the device queue runs empty.',
     none: 'No stage is slow: batches find data in the queues.',
   },
+  seeOperators: 'The tab Data processing shows which operator.',
   facts: {
     meanWait: 'Wait for a batch, mean',
     share: 'Share of the steps',

@@ -33,10 +33,11 @@ export const pipeline: typeof english = {
   queueUnknown: '没有记录队列的大小',
   noQueues: '没有记录到队列。监视数据加载器后，每个批次都会记录队列的大小：',
   verdicts: {
-    process: '数据处理是最慢的阶段：批次到来时主机队列为空。“数据处理”页签会显示是哪个算子。',
+    process: '数据处理是最慢的阶段：批次到来时主机队列为空。',
     send: '数据发送是最慢的阶段：主机队列有数据，而数据队列经常为空。',
     none: '没有明显较慢的阶段：取批次时队列中有数据。',
   },
+  seeOperators: '“数据处理”页签会显示是哪个算子。',
   facts: {
     meanWait: '平均每批次等待',
     share: '占迭代时间',

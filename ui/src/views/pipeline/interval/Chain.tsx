@@ -2,6 +2,7 @@ import type { DataQueue, Pipeline } from '../../../api/shapes'
 import { WarningIcon } from '../../../components/icons'
 import { count, share, significant } from '../../../lib/units'
 import { useTexts } from '../../../state/language'
+import type { Texts } from '../../../texts/catalogues'
 import { chainOf, emptyShare, isHarmless, type Link } from '../model'
 import styles from './Chain.module.css'
 
@@ -20,11 +21,20 @@ export function Chain({ pipeline }: { pipeline: Pipeline }) {
       {verdict !== null && (
         <p className={styles.verdict} data-stage={verdict.stage}>
           {verdict.stage !== 'none' && <WarningIcon size={18} />}
-          <span>{texts.verdicts[verdict.stage]}{verdict.stage !== 'none' && isHarmless(pipeline) && ` ${texts.harmless(count(pipeline.data_bound!.waits), count(pipeline.data_bound!.batches))}`}</span>
+          <span>{verdictWords(pipeline, verdict.stage, texts)}</span>
         </p>
       )}
     </>
   )
+}
+
+function verdictWords(pipeline: Pipeline, stage: 'process' | 'send' | 'none', texts: Texts['pipeline']): string {
+  const { data_bound: bound, bottleneck } = pipeline
+  return [
+    texts.verdicts[stage],
+    stage === 'process' && bottleneck !== null && texts.seeOperators,
+    stage !== 'none' && isHarmless(pipeline) && texts.harmless(count(bound!.waits), count(bound!.batches)),
+  ].filter(Boolean).join(' ')
 }
 
 function LinkOfChain({ link, slow }: { link: Link; slow: boolean }) {
