@@ -144,7 +144,7 @@ def _options(path: str) -> Iterator[dict[str, str]]:
     if path == "memory/curve":
         yield {"points": "50"}
     if path.startswith("pipeline"):
-        yield {"from": "0", "to": "1s"}
+        yield {"to": "1s"}
 
 
 def _check_forms(server: Server) -> None:
