@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.conftest import EXAMPLE, ROOT, SAMPLES, corpus_folder
 from tests.e2e.conftest import OpenPage, page_opener
-from tests.e2e.pages import Watched
+from tests.e2e.pages import Language, Theme, Watched
 from tests.e2e.site import Site, serving
 
 REAL = (
@@ -77,6 +77,40 @@ def test_the_peak_and_what_lives_then_are_those_of_the_command(open_page: OpenPa
     expect(blocks.locator("tbody tr").first).to_contain_text(_mib(largest["size_bytes"]).replace(" ", "\u00a0"))
     assert watched.serious_faults() == []
     watched.shoot("memory-en-light")
+
+
+@pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
+def test_chosen_steps_count_alone(open_page: OpenPage, evidence: Site, lang: Language, theme: Theme) -> None:
+    """In the header the steps are chosen; peak, blocks, tables and the overview say what the command says of them."""
+    (whole,) = _said(evidence, "memory", "memory")["devices"]
+    steps = [step["step"] for step in _said(evidence, "memory", "step")["steps"]]
+    said = {number: _said(evidence, "memory", "memory", "--steps", str(number))["devices"][0] for number in steps}
+    number, device = min(said.items(), key=lambda item: int(item[1]["peak_bytes"]))
+    assert device["peak_bytes"] < whole["peak_bytes"] and device["allocations"] < whole["allocations"]
+    watched = open_page("memory", "memory", lang, theme, query=f"at={whole['peak_at_ns']}")
+    page, table = watched.page, watched.page.locator("main [aria-rowcount]").last
+    assert _mib(whole["peak_bytes"]) in _headline(watched)
+    expect(table).to_have_attribute("aria-rowcount", str(whole["allocations"]))
+    page.get_by_role("button", name=re.compile("^(Steps|迭代)")).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox").fill(str(number))
+    dialog.get_by_role("button", name=re.compile("Apply|应用|确定")).click()
+    expect(page).to_have_url(re.compile(f"steps={number}"))
+    watched.settle()
+    assert _mib(device["peak_bytes"]) in _headline(watched)
+    expect(table).to_have_attribute("aria-rowcount", str(device["allocations"]))
+    # The instant lies in another step: the peak of these takes its place.
+    shown = page.get_by_test_id("instant").get_attribute("title")
+    assert re.sub(r"\D", "", str(shown)) == str(device["peak_at_ns"])
+    blocks = page.locator("main [aria-rowcount]").first
+    expect(blocks).to_have_attribute("aria-rowcount", str(device["live_at_peak_count"]))
+    largest = _mib(device["live_at_peak"][0]["size_bytes"]).replace(" ", "\u00a0")
+    expect(blocks.locator("tbody tr").first).to_contain_text(largest)
+    assert watched.serious_faults() == []
+    watched.shoot(f"memory-steps-{lang}-{theme}")
+    overview = open_page("memory", "overview", lang, theme, query=f"steps={number}")
+    card = overview.page.locator("section:has(h2:text-is('Memory'), h2:text-is('内存'))")
+    expect(card.locator("data").first).to_have_attribute("value", str(device["peak_bytes"]))
 
 
 def test_keys_choose_an_instant_that_the_address_keeps(open_page: OpenPage, evidence: Site) -> None:
