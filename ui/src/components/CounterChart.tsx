@@ -46,7 +46,7 @@ function counterOption(counters: readonly Counter[], [start, end]: readonly [num
     tooltip: tooltip(look, { axisPointer: { type: 'line', lineStyle: { color: look.dimmed } }, formatter: (items: readonly Item[]) => told(items, counters) }),
     xAxis: valueAxis(look, 'time', {
       min: start, max: end, splitLine: { show: false }, axisLine: { show: true, lineStyle: { color: look.line } },
-      axisLabel: { color: look.dimmed, formatter: timeTick, hideOverlap: true, showMaxLabel: false },
+      axisLabel: { color: look.dimmed, formatter: timeTick, hideOverlap: true, showMinLabel: start === 0, showMaxLabel: false },
     }),
     yAxis: valueAxis(look, 'number', { ...(inBytes ? byteTicks(most) : {}), axisLabel: label, splitNumber: 4 }),
     dataZoom: zoom(look, { filterMode: 'none', labelFormatter: timeTick }),

@@ -48,7 +48,7 @@ function timeAxis(look: Look, { start_ns: min, end_ns: max }: MemoryCurve): obje
   return valueAxis(look, 'time', {
     min,
     max,
-    axisLabel: { color: look.dimmed, formatter: timeTick, hideOverlap: true, showMaxLabel: false },
+    axisLabel: { color: look.dimmed, formatter: timeTick, hideOverlap: true, showMinLabel: min === 0, showMaxLabel: false },
     splitLine: { show: false },
     axisLine: { show: true, lineStyle: { color: look.line } },
   })
