@@ -6,9 +6,8 @@ import { DownloadIcon } from '../../components/icons'
 import { Loaded } from '../../components/Loaded'
 import { DataTable, type DataTableProps } from '../../components/table/DataTable'
 import { csv, download } from '../../lib/csv'
-import { useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
-import { type Asked, csvAddress, MOST_ROWS, useOperators } from '../../state/operators'
+import { type Asked, csvAddress, MOST_ROWS, useOperatorChoices, useOperators } from '../../state/operators'
 import { type HeldPage, useHeld } from '../../state/tables'
 import { operatorColumns } from './columns'
 import { type Grouping, rowKey, type Tab } from './model'
@@ -51,7 +50,7 @@ const LONGEST_SEARCH = 200
 /** A part of a table that is longer than the page holds; the server sorts and searches. */
 function ServedTable(props: ShownProps) {
   const { run, tab, by, found, held } = props
-  const choices = useQueryChoices()
+  const choices = useOperatorChoices()
   const offset = held.offset < found.total_rows ? held.offset : 0
   const [search] = useDebouncedValue(held.query.slice(0, LONGEST_SEARCH), 200)
   const wanted: Asked = { on: tab.side, by, kind: tab.kind, sort: held.sort.id, ascending: !held.sort.desc, search }
