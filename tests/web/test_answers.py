@@ -38,6 +38,8 @@ _PAIRS = {
     "/pipeline?steps=2-": "pipeline --steps 2-",
     "/pipeline?from=1ns&to=9ms": "pipeline --from 1ns --to 9ms",
     "/memory": "memory",
+    "/memory?steps=2-": "memory --steps 2-",
+    "/memory?from=1ns&to=9ms": "memory --from 1ns --to 9ms",
     "/slices/0": "slice 0",
     "/slices/1?depth=2&limit=3": "slice 1 --depth 2 --limit 3",
 }
