@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from laptime.cli.report_page import console
-from laptime.cli.units import share_text, shortened, time_text
+from laptime.cli.units import glued, share_text, shortened, time_text
 
 Json = dict[str, Any]
 
@@ -25,14 +25,14 @@ def show(result: Json, *, path: str, rank: str) -> None:
         page.print("Nothing about loading data was recorded.")
         return
     if bound is not None:
-        page.print(_waits(bound))
+        page.print(glued(_waits(bound), page.width))
     if result["start_up_ns"]:
-        page.print(_start_ups(result["start_up_ns"]))
+        page.print(glued(_start_ups(result["start_up_ns"]), page.width))
     _show_queues(page, result["queues"])
     _show_operators(page, result["operators"])
     if result["bottleneck"]:
         found = result["bottleneck"]
-        page.print(f"Slowest operator: {found['name']}: {found['reason']}.")
+        page.print(glued(f"Slowest operator: {found['name']}: {found['reason']}.", page.width))
         page.print(f"Try: {found['advice']}.")
     if result["stage_verdict"]:
         stage = {"process": "data processing", "send": "sending to the device", "none": "none"}
