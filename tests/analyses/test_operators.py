@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from laptime.analyses.operators import operator_table
+from laptime.analyses.parts import Part
 from laptime.analyses.report import report
 from laptime.analyses.selection import Selection
+from laptime.analyses.side_by_side import all_operators
 from laptime.errors import LaptimeError
 from laptime.model.trace import Run
 from tests.analyses.events import OTHER, US, Event, host, kernel, launch, op, scope, step
@@ -277,3 +279,52 @@ def test_sorted_and_limited(open_events: Opener) -> None:
     assert ([row["name"] for row in table.rows], table.total_rows) == (["c", "a", "b"], 4)
     by_name = operator_table(trace, by="name", selection=Selection(sort="name", none_of={"name": ["C"]}))
     assert [row["name"] for row in by_name.rows] == ["a", "b", "d"]
+
+
+# ---- one device of several ----
+
+
+def _two_devices(open_events: Opener) -> Run:
+    return open_events(
+        step(1, 0, 100),
+        op("aten::mm", 0, 20),
+        launch(1, 5),
+        op("aten::add", 30, 50),
+        launch(2, 35),
+        launch(3, 40),
+        kernel(1, 10, 40, device=0),
+        kernel(2, 50, 60, device=0, name="add"),
+        kernel(3, 50, 90, device=1, name="add"),
+    )
+
+
+@pytest.mark.parametrize(("device", "expected"), [(0, {"mm": (1, 30), "add": (1, 10)}), (1, {"add": (1, 40)})])
+def test_operators_of_one_device(open_events: Opener, device: int, expected: dict[str, tuple[int, float]]) -> None:
+    trace = _two_devices(open_events).traces[0]
+    table = operator_table(trace, by="op-type", part=Part(device=device))
+    rows = {str(row["name"]): row for row in table.rows}
+    assert _us(rows, "count", "self_ns") == expected
+    assert sum(row["share"] for row in rows.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("by", ["op-type", "name", "kernel", "track"])
+def test_devices_make_up_the_whole(open_events: Opener, by: str) -> None:
+    trace = _two_devices(open_events).traces[0]
+
+    def own(part: Part) -> int:
+        return sum(row["self_ns"] for row in operator_table(trace, by=by, part=part).rows)  # type: ignore[misc]
+
+    assert own(Part(device=0)) + own(Part(device=1)) == own(Part()) == 80 * US
+
+
+def test_threads_know_no_device(open_events: Opener) -> None:
+    trace = _two_devices(open_events).traces[0]
+    whole, of_device = (all_operators(trace, by="name", on="host", part=part).rows for part in (Part(), Part(device=1)))
+    assert [row["host_ns"] for row in of_device] == [row["host_ns"] for row in whole]
+    assert [(row["name"], row["device_ns"]) for row in of_device] == [("aten::mm", 0), ("aten::add", 40 * US)]
+
+
+def test_a_device_that_is_not_there(open_events: Opener) -> None:
+    trace = _two_devices(open_events).traces[0]
+    with pytest.raises(LaptimeError, match=r"no device 2: .*: devices here: 0, 1"):
+        operator_table(trace, part=Part(device=2))

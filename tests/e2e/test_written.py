@@ -59,10 +59,10 @@ def open_written(browser: Browser, written_site: Site) -> Iterator[OpenPage]:
     yield from page_opener(browser, written_site)
 
 
-def told(site: Site, **query: object) -> dict[str, Any]:
+def told(site: Site, run: str = "many", **query: object) -> dict[str, Any]:
     """What the server says of the operators, by name, for a page of the table."""
     asked = urlencode({"by": "name", "on": "host", "limit": PART, **query})
-    with urllib.request.urlopen(f"{site.url}/api/runs/{site.run('many')}/op?{asked}") as answer:
+    with urllib.request.urlopen(f"{site.url}/api/runs/{site.run(run)}/op?{asked}") as answer:
         return dict(json.load(answer))
 
 
@@ -103,11 +103,12 @@ def test_a_long_table_keeps_its_place_in_the_address(open_written: OpenPage, wri
     on_top = table.locator("tr[data-at='4000']")
     expect(on_top).to_contain_text(rows[0]["name"])
     assert on_top.get_attribute("aria-rowindex") == "4002"
-    head = table.locator("thead").bounding_box()
+    head = table.locator("thead th").first.bounding_box()
     first = on_top.bounding_box()
     assert head and first and abs(first["y"] - head["y"] - head["height"]) < 2
     table.locator("xpath=..").evaluate("place => place.scrollTo(0, place.scrollHeight)")
     last = table.locator(f"tr[data-at='{LENGTH - 1}']")
+    last.scroll_into_view_if_needed()
     expect(last).to_be_in_viewport()
     expect(last).to_contain_text(names(told(written_site, sort="count", ascending="true", offset=5999))[0])
     assert table.locator("tr[data-at]").count() < 100, "rows out of view are drawn too"
@@ -128,19 +129,34 @@ def test_the_table_by_type_is_asked_for_once(open_written: OpenPage) -> None:
     expect(watched.page.get_by_role("table", name="All types").locator("tr[data-at]")).not_to_have_count(0)
     asked = watched.page.evaluate("performance.getEntriesByType('resource').map(({name}) => name)")
     assert sorted(each.partition("/op?")[2] for each in asked if "/op?" in each) == [
-        "on=device&by=op-type&limit=5000",
-        "on=host&by=op-type&limit=5000",
+        "on=device&limit=5000&by=op-type",
+        "on=host&limit=5000&by=op-type",
     ]
 
 
-def test_the_device_is_offered_where_it_counts(open_written: OpenPage) -> None:
+def test_the_device_is_offered_where_it_counts(open_written: OpenPage, written_site: Site) -> None:
     watched = open_written("two", "utilisation")
     page = watched.page
     expect(page.get_by_test_id("headline")).to_contain_text("2 devices")
     page.get_by_role("combobox", name="Device").click()
     page.get_by_role("option", name="Device 1").click()
     expect(page.get_by_test_id("headline")).to_contain_text("29.9")
-    for elsewhere, steps in {"Operators": 1, "Data pipeline": 1, "Files": 0}.items():
+    page.get_by_role("navigation").get_by_role("link", name="Operators").click()
+    expect(page.get_by_role("combobox", name="Device")).to_have_value("Device 1")
+    rows = told(written_site, "two", by="op-type", on="device", device=1)["rows"]
+    table = page.get_by_role("table", name="All types")
+    expect(table.locator("tr[data-at]")).to_have_count(len(rows))
+    watched.settle()
+    for row in rows:
+        shown = table.get_by_role("row").filter(has_text=row["name"]).locator("td.numbers")
+        assert f"{row['total_ns']:,}\N{NO-BREAK SPACE}ns" in shown.evaluate_all(
+            "cells => cells.map((cell) => cell.title)"
+        )
+    table.locator("tr[data-at='0'] td.numbers").last.click()
+    details = page.get_by_role("dialog")
+    expect(details.locator(f"data[value='{rows[0]['total_ns']}']").first).to_be_visible()
+    page.keyboard.press("Escape")
+    for elsewhere, steps in {"Data pipeline": 1, "Files": 0}.items():
         page.get_by_role("navigation").get_by_role("link", name=elsewhere).click()
         expect(page.locator("main h1")).to_contain_text(elsewhere)
         expect(page.get_by_role("combobox", name="Device")).to_have_count(0)

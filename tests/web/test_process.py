@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -20,6 +21,7 @@ import pytest
 import uvicorn
 
 from laptime.web.events import Hub
+from laptime.web.ports import listening_socket
 from laptime.web.serving import _Server
 from tests.cli.recordings import TINY, slice_of, written
 from tests.web.conftest import Imported
@@ -120,6 +122,29 @@ def test_open_takes_the_next_port_and_ends_with_ctrl_c(machine: Machine, importe
             said = process.stderr.read()
             assert re.match(rf"laptime: port {port} is taken by \S+ \(process {os.getpid()}\); using {other}\n", said)
             assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_answers_are_sent_without_delay(host: str) -> None:
+    try:
+        listening = listening_socket(host, 0)
+    except OSError as error:
+        pytest.skip(f"nothing can listen at {host} here: {error}")
+
+    async def delays() -> bool:
+        met: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            own = writer.get_extra_info("socket")
+            met.set_result(own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0)
+            writer.close()
+
+        async with await asyncio.start_server(connected, sock=listening) as server:
+            _, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
+            writer.close()
+            return await met
+
+    assert not asyncio.run(delays())
 
 
 def test_a_signal_takes_no_lock(tmp_path: Path) -> None:

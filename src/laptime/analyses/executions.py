@@ -16,7 +16,7 @@ from laptime.analyses.grouping import groups_of_ops, groups_of_slices
 from laptime.analyses.op_totals import Groups
 from laptime.analyses.parts import Part
 from laptime.analyses.processors import is_from_events, processor_of, processor_of_slices
-from laptime.analyses.ranges import starting_in
+from laptime.analyses.ranges import on_device, starting_in
 from laptime.model.arrays import BoolArray, IntArray
 from laptime.model.overruns import overrunning
 from laptime.model.trace import Trace
@@ -45,8 +45,11 @@ def executions_of(trace: Trace, by: str, on: str, device: IntArray, part: Part) 
 
 
 def in_part(trace: Trace, rows: IntArray, part: Part) -> BoolArray:
-    """Whether each slice starts in a part of the recording; for a subgraph also whether its own operator is of it."""
-    inside = np.ones(len(rows), bool) if part.is_whole else starting_in(trace, rows, part)
+    """Whether each slice starts in a part of the recording and, on a device, on that of the part; for a subgraph also
+    whether its own operator is of it."""
+    inside = on_device(trace, rows, part.device)
+    if not part.is_whole:
+        inside &= starting_in(trace, rows, part)
     if part.subgraph is None:
         return inside
     wanted = np.array([own == part.subgraph for own in trace.ops.objects("subgraph")] or [False], bool)

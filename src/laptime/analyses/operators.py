@@ -19,7 +19,7 @@ from laptime.analyses.footprints import FOOTPRINT
 from laptime.analyses.grouping import groups_of_ops
 from laptime.analyses.op_totals import Groups, merged, sides_of_totals, totals_by_group
 from laptime.analyses.parts import WHOLE, Part
-from laptime.analyses.ranges import must_hold, track_rows
+from laptime.analyses.ranges import devices, must_hold, track_rows
 from laptime.analyses.selection import Selection, select
 from laptime.errors import LaptimeError
 from laptime.model.trace import Trace
@@ -92,7 +92,7 @@ def whole_table(trace: Trace, *, by: str = "op-type", on: str | None = None, par
     """Operators grouped, all of them, in no order. Raises LaptimeError for what cannot be combined.
 
     Of a part of the recording the operators and device slices that start in it count, with all their time; of a
-    subgraph (Default, Gradients) its operators, where the source tells them apart.
+    subgraph (Default, Gradients) its operators, where the source tells them apart; of a device what ran there.
     """
     rows = device_rows(trace)
     must_hold(trace, part)
@@ -109,7 +109,8 @@ def whole_table(trace: Trace, *, by: str = "op-type", on: str | None = None, par
         )
     rows = rows[in_part(trace, rows, part)]
     rows_by_slices = statistics(*executions_of(trace, by, where, rows, part))
-    if where == "device" and by not in ("kernel", "source") and part.is_whole:
+    sums_count = part.is_whole and (part.device is None or devices(trace) == [part.device])
+    if where == "device" and by not in ("kernel", "source") and sums_count:
         rows_by_slices = merged(rows_by_slices, _sums(trace, by, part, "device"))
     return _table(by, where, rows_by_slices)
 

@@ -21,6 +21,8 @@ class Part:
     steps: tuple[Bounds, ...] | None = None
     """Numbers of steps as first and last, both included; None leaves an end open."""
     subgraph: str | None = None
+    device: int | None = None
+    """Of work on devices only that of this one; what threads do is not told apart."""
 
     @property
     def is_whole(self) -> bool:

@@ -33,6 +33,9 @@ def chosen_steps(trace: Trace, part: Part) -> IntArray:
 
 def fault_of(trace: Trace, part: Part) -> LaptimeError | None:
     """What is wrong with a part that a recording does not have; None where it has it."""
+    if part.device is not None and part.device not in devices(trace):
+        here = ", ".join(map(str, devices(trace))) or "none"
+        return LaptimeError(f"no device {part.device}", where=trace.source, remedy=f"devices here: {here}")
     if part.steps is not None and not len(chosen_steps(trace, part)):
         known = trace.steps["step"].tolist()
         shown = ", ".join(map(str, known[:_SHOWN_STEPS])) + (", ..." if len(known) > _SHOWN_STEPS else "")
@@ -51,7 +54,7 @@ def fault_of(trace: Trace, part: Part) -> LaptimeError | None:
 
 def must_hold(trace: Trace, part: Part) -> None:
     """Raises what `fault_of` finds."""
-    fault = None if part.is_whole else fault_of(trace, part)
+    fault = None if part.is_whole and part.device is None else fault_of(trace, part)
     if fault is not None:
         raise fault
 
@@ -78,6 +81,21 @@ def starting_in(trace: Trace, rows: IntArray, part: Part) -> BoolArray:
     if part.steps is not None:
         inside &= _numbered(trace.slices["step"][rows], part.steps)
     return np.asarray(inside)
+
+
+def on_device(trace: Trace, rows: IntArray, device: int | None) -> BoolArray:
+    """Whether each slice is on a device, if it is on any; None takes all devices."""
+    if device is None:
+        return np.ones(len(rows), bool)
+    own = trace.tracks["device"][trace.slices["track_id"][rows]] == device
+    return np.asarray(own | ~np.isin(trace.track_kind[rows], ON_DEVICE))
+
+
+def devices(trace: Trace) -> list[int]:
+    """Numbers of the devices whose tracks hold slices."""
+    of_slices = np.unique(trace.slices["track_id"][np.isin(trace.track_kind, ON_DEVICE)])
+    numbers = np.unique(trace.tracks["device"][of_slices])
+    return list(map(int, numbers[numbers != NULL].tolist()))
 
 
 def time_of(trace: Trace, part: Part) -> Intervals:
@@ -108,7 +126,7 @@ def track_rows(trace: Trace, part: Part, *, on: str) -> list[Row]:
     """
     time = time_of(trace, part)
     rows = np.flatnonzero(np.isin(trace.track_kind, ON_DEVICE) == (on == "device"))
-    rows = rows[trace.slices["dur_ns"][rows] != NULL]
+    rows = rows[(trace.slices["dur_ns"][rows] != NULL) & on_device(trace, rows, part.device)]
     start, end = trace.slices["start_ns"][rows], trace.end_ns[rows]
     inside = time.meets(start, end)
     rows = rows[inside]

@@ -36,6 +36,7 @@ def as_json(table: OperatorTable, trace: Trace, part: Part) -> dict[str, object]
         "source": trace.source,
         "by": table.by,
         "on": table.on,
+        "device": part.device,
         "range": part_as_json(part, trace),
         "total_rows": table.total_rows,
         "rows": table.rows,

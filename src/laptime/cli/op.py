@@ -55,6 +55,9 @@ SearchOption = Annotated[
     str | None,
     typer.Option("--search", metavar="WORDS", help="Rows whose name or type holds these words.", show_default=False),
 ]
+DeviceOption = Annotated[
+    int | None, typer.Option("--device", min=0, metavar="N", help="Only what ran on this device.", show_default=False)
+]
 SubgraphOption = Annotated[str, typer.Option("--subgraph", help="all, Default or Gradients (MindSpore).")]
 
 
@@ -73,6 +76,7 @@ def command(
     at_most: AtMostOption = None,
     search: SearchOption = None,
     subgraph: SubgraphOption = "all",
+    device: DeviceOption = None,
     from_time: FromOption = None,
     to_time: ToOption = None,
     steps: StepsOption = None,
@@ -110,7 +114,7 @@ def command(
             limit=limit or (None if as_json else 30),
             page=page,
         )
-    part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph)
+    part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph, device=device)
     run, trace = open_trace(path, workspace, rank)
     table = operators(trace, by=by, on=on or where, part=part, selection=selection)
     if as_json:

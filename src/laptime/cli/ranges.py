@@ -48,7 +48,7 @@ def step_bounds(text: str) -> tuple[Bounds, ...]:
 
 def part_text(part: Part) -> str:
     """Which part a page is about; nothing where it is all."""
-    texts = []
+    texts = [] if part.device is None else [f"device {part.device}"]
     if part.steps is not None:
         texts.append(f"step{'' if part.steps_text.isdigit() else 's'} {part.steps_text}")
     if part.from_ns is not None:

@@ -35,6 +35,9 @@ ToTime = Annotated[str | None, Query(alias="to", max_length=40, description="Cou
 By = Literal["op-type", "name", "full-name", "kernel", "module", "shape", "source", "track"]
 On = Literal["device", "host"]
 Subgraph = Literal["all", "Default", "Gradients"]
+OnDevice = Annotated[
+    int | None, Query(ge=0, le=MOST_INT, description="Of work on devices only that of this one; default: all.")
+]
 Device = Annotated[
     str | None, Query(max_length=200, description="Device by its name; default: the one with the highest peak.")
 ]

@@ -1371,6 +1371,8 @@ export interface components {
         Operators: {
             /** By */
             by: string;
+            /** Device */
+            device: number | null;
             /**
              * On
              * @enum {string}
@@ -3094,6 +3096,8 @@ export interface operations {
                 /** @description COL=N: it is N or less. */
                 at_most?: string[] | null;
                 by?: "op-type" | "name" | "full-name" | "kernel" | "module" | "shape" | "source" | "track";
+                /** @description Of work on devices only that of this one; default: all. */
+                device?: number | null;
                 /** @description COL=TEXT: the column contains it. */
                 filter?: string[] | null;
                 /** @description Default: as the Accept header says. */
@@ -3192,6 +3196,8 @@ export interface operations {
         parameters: {
             query: {
                 by?: "op-type" | "name" | "full-name" | "kernel" | "module" | "shape" | "source" | "track";
+                /** @description Of work on devices only that of this one; default: all. */
+                device?: number | null;
                 /** @description Processor, where rows share a name. */
                 device_kind?: string | null;
                 /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */

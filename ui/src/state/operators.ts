@@ -1,8 +1,8 @@
-/** Tables of operators of the run that is shown, of the rank and steps that the header has chosen. */
+/** Tables of operators of the run that is shown, of the rank, device and steps that the header has chosen. */
 import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { api } from '../api/client'
 import type { OperatorRow, Operators } from '../api/shapes'
-import { useQueryChoices } from './address'
+import { useQueryChoices, useSelection } from './address'
 
 /** Tables up to here are sorted and searched on the page; the server does so for longer ones. */
 export const MOST_ROWS = 5000
@@ -21,8 +21,21 @@ export interface Asked {
   readonly offset?: number
 }
 
-export function useOperators(run: string, asked: Asked, enabled = true) {
+/** The choices of the header that tables of operators take. */
+export function useOperatorChoices(): Choices {
   const choices = useQueryChoices()
+  const { device } = useSelection()
+  return { ...choices, ...(device === null ? {} : { device }) }
+}
+
+interface Choices {
+  readonly rank?: number
+  readonly device?: number
+  readonly steps?: string
+}
+
+export function useOperators(run: string, asked: Asked, enabled = true) {
+  const choices = useOperatorChoices()
   const query = { ...choices, ...queryOf(asked) }
   return api.useQuery('get', '/api/runs/{run}/op', { params: { path: { run }, query } }, { enabled, placeholderData: keepPreviousData, select: asTable })
 }
@@ -32,7 +45,7 @@ export const PART = 1000
 
 /** Parts of a long table by their numbers, from 1; part 0 is asked for anyway, since it tells how many rows there are. */
 export function useOperatorParts(run: string, asked: Asked, parts: readonly number[]): (at: number) => OperatorRow | undefined {
-  const choices = useQueryChoices()
+  const choices = useOperatorChoices()
   const wanted = parts.filter((part) => part > 0)
   const queries = wanted.map((part) => {
     const query = { ...choices, ...queryOf({ ...asked, limit: PART, offset: part * PART }) }
@@ -58,7 +71,7 @@ function queryOf({ kind, by, search, filter, ...rest }: Asked) {
 }
 
 /** Where the server gives the same table as a file. */
-export function csvAddress(run: string, asked: Asked, choices: { rank?: number; steps?: string }): string {
+export function csvAddress(run: string, asked: Asked, choices: Choices): string {
   const query = new URLSearchParams({ format: 'csv' })
   for (const [name, value] of Object.entries({ ...choices, ...queryOf(asked) })) {
     for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each))

@@ -30,7 +30,7 @@ function page(name: Area, icon: Icon, takes: readonly Choice[], load: Load<PageP
 export const PAGES: readonly Page[] = [
   page('overview', OverviewIcon, ['steps'], () => import('./overview/Overview')),
   page('steps', StepsIcon, ['steps'], () => import('./steps/Steps')),
-  page('operators', OperatorsIcon, ['steps'], () => import('./operators/Operators')),
+  page('operators', OperatorsIcon, ['device', 'steps'], () => import('./operators/Operators')),
   page('pipeline', PipelineIcon, ['steps'], () => import('./pipeline/Pipeline')),
   page('memory', MemoryIcon, ['steps'], () => import('./memory/Memory')),
   page('utilisation', UtilisationIcon, ['device', 'steps'], () => import('./utilisation/Utilisation')),

@@ -13,7 +13,7 @@ from laptime.analyses.parts import Part
 from laptime.analyses.side_by_side import all_operators, as_json
 from laptime.model.trace import Run, Trace
 from laptime.web import answers as answering
-from laptime.web.asking import AnswersOf, By, FromTime, On, Rank, RunId, Steps, Subgraph, ToTime
+from laptime.web.asking import AnswersOf, By, FromTime, On, OnDevice, Rank, RunId, Steps, Subgraph, ToTime
 from laptime.web.choosing import ChoiceOf
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.op import Operators
@@ -34,6 +34,7 @@ def op(
     by: By = "op-type",
     on: On | None = None,
     subgraph: Subgraph = "all",
+    device: OnDevice = None,
     from_time: FromTime = None,
     to_time: ToTime = None,
     steps: Steps = None,
@@ -43,7 +44,7 @@ def op(
     where, column = sort_column(choice.sort or "self_ns", COLUMNS)
     selection = choice.selection(COLUMNS, sort=column, limit=None)
     everything = replace(selection, limit=None, offset=0)
-    part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph)
+    part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph, device=device)
     wanted = wanted_format(request, form)
 
     def compute(opened: Run) -> bytes:

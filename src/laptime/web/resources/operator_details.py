@@ -15,7 +15,7 @@ from laptime.analyses.parts import Part
 from laptime.analyses.ranges import as_json as part_as_json
 from laptime.model.trace import Run, Trace
 from laptime.web.answers import head_of
-from laptime.web.asking import AnswersOf, By, FromTime, On, Rank, RunId, Steps, Subgraph, ToTime
+from laptime.web.asking import AnswersOf, By, FromTime, On, OnDevice, Rank, RunId, Steps, Subgraph, ToTime
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.operator_details import OperatorDetails
 
@@ -38,12 +38,13 @@ def details(
         str | None, Query(max_length=20_000, description="JSON of `info.input_shapes`, where rows share a name.")
     ] = None,
     subgraph: Subgraph = "all",
+    device: OnDevice = None,
     from_time: FromTime = None,
     to_time: ToTime = None,
     steps: Steps = None,
 ) -> Response:
     """Both sides, spread, steps, tensors, call stack and longest executions of a row of /op."""
-    part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph)
+    part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph, device=device)
     key = OperatorKey(name, device_kind, input_shapes)
 
     def compute(opened: Run) -> object:

@@ -45,6 +45,7 @@ class Operators(TypedDict):
     source: str
     by: str
     on: Literal["host", "device"]
+    device: int | None
     range: OperatorRange | None
     total_rows: int
     rows: list[OperatorRow]

@@ -7,9 +7,8 @@ import { Loaded } from '../../components/Loaded'
 import { DataTable, type DataTableProps } from '../../components/table/DataTable'
 import { MOST_SCROLLED, partsAround } from '../../components/table/parts'
 import { csv, download } from '../../lib/csv'
-import { useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
-import { type Asked, csvAddress, MOST_ROWS, PART, useOperatorParts, useOperators } from '../../state/operators'
+import { type Asked, csvAddress, MOST_ROWS, PART, useOperatorChoices, useOperatorParts, useOperators } from '../../state/operators'
 import { type HeldPage, useHeld } from '../../state/tables'
 import { operatorColumns } from './columns'
 import { type Grouping, rowKey, type Tab } from './model'
@@ -54,7 +53,7 @@ const STAY_MS = 300
 /** A table longer than the page holds: its rows come as they are scrolled to; the server sorts and searches. */
 function ServedTable(props: ShownProps) {
   const { run, tab, by, found, held } = props
-  const choices = useQueryChoices()
+  const choices = useOperatorChoices()
   const first = held.offset < found.total_rows ? held.offset : 0
   const [view, setView] = useState<readonly [first: number, last: number]>([first, first])
   const onView = useCallback((from: number, to: number) => setView([from, to]), [])

@@ -3,8 +3,9 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api } from '../../../api/client'
 import { Loaded } from '../../../components/Loaded'
-import { useParam, useQueryChoices } from '../../../state/address'
+import { useParam } from '../../../state/address'
 import { useTexts } from '../../../state/language'
+import { useOperatorChoices } from '../../../state/operators'
 import type { Side } from '../model'
 import { type Chosen, useChosen } from '../view'
 import { OperatorAbout } from './OperatorAbout'
@@ -34,7 +35,7 @@ function useCovered(): boolean {
 }
 
 function Content({ run, side, chosen }: { run: string; side: Side; chosen: Chosen }) {
-  const choices = useQueryChoices()
+  const choices = useOperatorChoices()
   const query = {
     ...choices,
     on: side,
