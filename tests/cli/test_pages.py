@@ -29,6 +29,7 @@ PAGES = (
     ("report", "--from", "1us"),
     ("step",),
     ("memory",),
+    ("memory", "--from", "1us"),
     ("op",),
     ("op", "--by", "name"),
     ("op", "--by", "shape"),

@@ -10,8 +10,8 @@ import typer
 from laptime.analyses.parts import Part
 from laptime.cli.ranges import nanoseconds, part_of, part_text, step_bounds
 from tests.cli.conftest import Cli
-from tests.cli.recordings import DDP2, device_events, written
-from tests.cli.schemas import OP, REPORT, STEP, check
+from tests.cli.recordings import DDP2, MEMORY_DRAWING, TORCH, device_events, written
+from tests.cli.schemas import MEMORY, OP, REPORT, STEP, check
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_what_a_page_says_of_its_part() -> None:
 
 
 def test_commands_tell_their_range(device_trace: Path, cli: Cli) -> None:
-    for command, spec in (("report", REPORT), ("op", OP), ("step", STEP)):
+    for command, spec in (("report", REPORT), ("op", OP), ("step", STEP), ("memory", MEMORY)):
         whole = cli(command, device_trace, "--json").json
         check(whole, spec)
         assert whole["range"] is None
@@ -114,7 +114,28 @@ def test_a_range_of_the_report_is_not_kept(device_trace: Path, cli: Cli) -> None
     assert cli("report", device_trace, "--json").json == before
 
 
-@pytest.mark.parametrize("command", ["report", "op", "step"])
+def test_memory_of_a_range(cli: Cli) -> None:
+    recording = TORCH / "memory.pt.trace.json.gz"
+    (whole,) = cli("memory", recording, "--json").json["devices"]
+    steps = [step["step"] for step in cli("step", recording, "--json").json["steps"]]
+    assert len(steps) > 1
+    peaks = []
+    for number in steps:
+        result = cli("memory", recording, "--steps", number, "--json").json
+        check(result, MEMORY)
+        assert result["range"]["steps"] == [number]
+        (device,) = result["devices"]
+        assert device["allocations"] < whole["allocations"]
+        assert sum(row["size_bytes"] for row in device["live_at_peak"]) == device["peak_bytes"]
+        peaks.append(device["peak_bytes"])
+    assert max(peaks) == whole["peak_bytes"]
+    (last,) = cli("memory", recording, "--from", f"{whole['peak_at_ns'] + 1}ns", "--json").json["devices"]
+    assert last["peak_at_ns"] > whole["peak_at_ns"]
+    (early,) = cli("memory", MEMORY_DRAWING, "--to", "10ms", "--json").json["devices"]  # blocks alone, no slices
+    assert early["peak_at_ns"] < 10_000_000
+
+
+@pytest.mark.parametrize("command", ["report", "op", "step", "memory"])
 def test_faults_are_one_line(command: str, device_trace: Path, cli: Cli) -> None:
     ran = cli(command, device_trace, "--steps", "7", "--json")
     assert (ran.code, ran.out) == (1, "")
@@ -131,6 +152,10 @@ def test_pages_say_which_part(device_trace: Path, cli: Cli) -> None:
     assert "steps 1-, from 10.0 µs" not in cli("op", device_trace).out
     assert ", steps 1- from 1.00 µs: device time" in cli("op", device_trace, "--steps", "1-", "--from", "1us").out
     assert ", step 2\n" in cli("step", device_trace, "--steps", 2).out
+    page = cli("memory", TORCH / "memory.pt.trace.json.gz", "--from", "500us", "--to", "1ms").out
+    curve = page.split("lives at the peak")[0]
+    assert ", from 500 us to 1.00 ms" in " ".join(curve.split())
+    assert curve.splitlines()[-1].split() == ["500", "us", "1.00", "ms"]
     page = cli("report", device_trace, "--to", "50us").out
     assert ", to 50.0 µs\n" in page
     assert "Range budget on the device, of 50.0 µs" in page

@@ -117,7 +117,7 @@ def test_answers_are_those_of_the_commands(workspace: Workspace, monkeypatch: py
         ("report", ("report",)),
         ("report?steps=3-4", ("report", "--steps", "3-4")),
         ("step?steps=3-4", ("step", "--steps", "3-4")),
-        ("memory", ("memory",)),
+        ("memory?steps=3-4", ("memory", "--steps", "3-4")),
         ("pipeline", ("pipeline",)),
     ):
         _, lines = run_laptime((command[0], str(EXAMPLE), *command[1:], "--json"))

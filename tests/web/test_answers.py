@@ -36,6 +36,8 @@ _PAIRS = {
     "/op?at_least=count=2": "op --at-least count=2",
     "/pipeline": "pipeline",
     "/memory": "memory",
+    "/memory?steps=2-": "memory --steps 2-",
+    "/memory?from=1ns&to=9ms": "memory --from 1ns --to 9ms",
     "/slices/0": "slice 0",
     "/slices/1?depth=2&limit=3": "slice 1 --depth 2 --limit 3",
 }

@@ -28,7 +28,7 @@ from laptime.web.finding import Search
 from laptime.web.security import Security
 from laptime.web.shapes.counters import Counters
 from laptime.web.shapes.files import Files
-from laptime.web.shapes.memory import Allocations, LiveBlocks, MemoryCurve
+from laptime.web.shapes.memory import Allocations, LiveBlocks, Memory, MemoryCurve
 from laptime.web.shapes.memory_by_operator import MemoryByOperator
 from laptime.web.shapes.op import Operators
 from laptime.web.shapes.operator_details import OperatorDetails
@@ -50,13 +50,16 @@ CORPUS = (
     "jax_xplane/jax_cpu_dp4",
     "mindspore/ms200-graph-sink",
 )
-FORMS: dict[str, Any] = {
-    "op": Operators,
-    "pipeline/samples": QueueSamples,
+MEMORY_FORMS: dict[str, Any] = {
     "memory/curve": MemoryCurve,
     "memory/live": LiveBlocks,
     "memory/allocations": Allocations,
     "memory/operators": MemoryByOperator,
+}
+FORMS: dict[str, Any] = {
+    "op": Operators,
+    "pipeline/samples": QueueSamples,
+    **MEMORY_FORMS,
     "counters": Counters,
     "utilisation": Utilisation,
     "timeline": TimelineSummary,
@@ -252,6 +255,50 @@ def test_memory_at_an_instant_is_the_curve_there(server: Server) -> None:
     assert (curve["peak_bytes"], curve["peak_at_ns"]) == (told["peak_bytes"], told["peak_at_ns"])
     table = server.json(run, "memory/allocations", limit=2, offset=1, sort="start_ns", ascending=True)
     assert (table["total_rows"], len(table["rows"])) == (told["allocations"], 2)
+
+
+def test_memory_of_steps_is_that_of_the_command(server: Server) -> None:
+    run = server.run_at("memory")
+    steps = server.json(run, "step")["steps"]
+    known = server.json(run, "memory")
+    for step in steps:
+        asked = {"steps": str(step["step"])}
+        told = server.json(run, "memory", **asked)
+        assert told["range"] == {"from_ns": None, "to_ns": None, "steps": [step["step"]]}
+        assert fault_of(told, Memory) is None
+        (device,) = told["devices"]
+        assert device["allocations"] < known["devices"][0]["allocations"]
+        answers = {path: server.json(run, path, **asked) for path in MEMORY_FORMS}
+        for path, form in MEMORY_FORMS.items():
+            assert fault_of(answers[path], form) is None, path
+            assert answers[path]["range"] == told["range"]
+        curve = answers["memory/curve"]
+        assert (curve["peak_bytes"], curve["peak_at_ns"]) == (device["peak_bytes"], device["peak_at_ns"])
+        assert (curve["start_ns"], curve["end_ns"]) == (step["start_ns"], _end_of(server, run, step["step"]))
+        assert answers["memory/live"]["at_ns"] == device["peak_at_ns"]
+        assert answers["memory/allocations"]["total_rows"] == device["allocations"]
+        assert sum(row["live_at_peak_bytes"] for row in answers["memory/operators"]["rows"]) == device["peak_bytes"]
+        assert server.json(run, "memory/live", at_ns=0, **asked)["at_ns"] == step["start_ns"]
+
+
+def _end_of(server: Server, run: str, step: int) -> int:
+    return next(
+        int(row["start_ns"] + row["dur_ns"])
+        for row in server.json(run, "report")["ranks"][0]["steps"]
+        if row["step"] == step
+    )
+
+
+def test_answers_of_ranges_are_kept_apart(server: Server) -> None:
+    run = server.run_at("memory")
+    asked = [{}, {"steps": str(server.json(run, "step")["steps"][0]["step"])}, {"from": "500us"}, {"to": "500us"}]
+    for path in ("memory", *MEMORY_FORMS):
+        answers = [server.get(run, path, **options) for options in asked]
+        assert len({answer.headers["etag"] for answer in answers}) == len({answer.text for answer in answers}) == 4
+        again = server.ask(
+            "GET", f"/api/runs/{run}/{path}", params=asked[1], headers={"If-None-Match": answers[1].headers["etag"]}
+        )
+        assert again.status_code == 304
 
 
 # ---- downloads ----

@@ -6,6 +6,8 @@ from typing import Annotated, Literal, cast
 
 from fastapi import Depends, Path, Query, Request
 
+from laptime.analyses.options import part_of
+from laptime.analyses.parts import Part
 from laptime.web.answers import Answers
 from laptime.web.catalogue import Catalogue
 
@@ -32,6 +34,14 @@ FromTime = Annotated[
     str | None, Query(alias="from", max_length=40, description="Count from this time on: 12.5ms, 3s, 800us, 120ns.")
 ]
 ToTime = Annotated[str | None, Query(alias="to", max_length=40, description="Count up to this time.")]
+
+
+def _part(from_time: FromTime = None, to_time: ToTime = None, steps: Steps = None) -> Part:
+    return part_of(from_time, to_time, steps)
+
+
+PartOf = Annotated[Part, Depends(_part)]
+"""The three above as one."""
 By = Literal["op-type", "name", "full-name", "kernel", "module", "shape", "source", "track"]
 On = Literal["device", "host"]
 Subgraph = Literal["all", "Default", "Gradients"]
