@@ -180,16 +180,16 @@ def test_faults_are_one_line(command: str, device_trace: Path, cli: Cli) -> None
 
 
 def test_pages_say_which_part(device_trace: Path, cli: Cli) -> None:
-    assert "steps 1-, from 10.0 us" not in cli("op", device_trace).out
-    assert ", steps 1- from 1.00 us: device time" in cli("op", device_trace, "--steps", "1-", "--from", "1us").out
+    assert "steps 1-, from 10.0 µs" not in cli("op", device_trace).out
+    assert ", steps 1- from 1.00 µs: device time" in cli("op", device_trace, "--steps", "1-", "--from", "1us").out
     assert ", step 2\n" in cli("step", device_trace, "--steps", 2).out
     page = cli("memory", TORCH / "memory.pt.trace.json.gz", "--from", "500us", "--to", "1ms").out
     curve = page.split("lives at the peak")[0]
     assert ", from 500 us to 1.00 ms" in " ".join(curve.split())
     assert curve.splitlines()[-1].split() == ["500", "us", "1.00", "ms"]
     page = cli("report", device_trace, "--to", "50us").out
-    assert ", to 50.0 us\n" in page
-    assert "Range budget on the device, of 50.0 us" in page
+    assert ", to 50.0 µs\n" in page
+    assert "Range budget on the device, of 50.0 µs" in page
 
 
 def test_by_track_names_the_track(cli: Cli, device_trace: Path) -> None:

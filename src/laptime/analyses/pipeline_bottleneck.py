@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from laptime.analyses.pipeline_remedies import advice
 from laptime.analyses.pipeline_stages import StageTimes
+from laptime.model.quantities import share_text, time_text
 
 HIGH, LOW = 0.8, 0.2
 """A queue is full from HIGH on and near empty below LOW, as shares of its capacity."""
@@ -67,8 +68,8 @@ def _longest(ops: list[_Op], times: StageTimes, bound: Row | None) -> tuple[_Op,
         return None
     count, total = times[op.op_type]
     whole = sum(time for _, time in times.values())
-    reason = f"{op.op_type} takes {total / count / 1e6:.1f} ms of each batch, {total / whole:.0%} of the loader's work"
-    return op, reason
+    part = share_text(total, whole)
+    return op, f"{op.op_type} takes {time_text(total // count)} of each batch, {part} of the loader's work"
 
 
 def _suspect(ops: list[_Op]) -> tuple[_Op, str] | None:
@@ -81,10 +82,10 @@ def _suspect(ops: list[_Op]) -> tuple[_Op, str] | None:
             inner.append((min(inputs) - op.usage, min(inputs), op))
     for _, least, op in inner:
         if least >= HIGH and op.usage is not None and op.usage < LOW:
-            return op, f"its input is {least:.0%} full while its output queue is {op.usage:.0%} full"
+            return op, _full(least, op.usage)
     drop, least, slow = max(inner, key=lambda each: each[0], default=(0.0, 0.0, None))
     if slow is not None and drop >= _DROP:
-        return slow, f"its input is {least:.0%} full while its output queue is {slow.usage:.0%} full"
+        return slow, _full(least, slow.usage)
     if known and all(op.usage is not None and op.usage < LOW for op in known):
         leaf = next((op for op in known if not _inputs(op, ops)), None)
         return (leaf, "all queues are near empty: reading the data is too slow") if leaf else None
@@ -92,6 +93,10 @@ def _suspect(ops: list[_Op]) -> tuple[_Op, str] | None:
         root = next((op for op in ops if op.parent is None), None)
         return (root, "all queues are full: what follows the pipeline is slower") if root else None
     return None
+
+
+def _full(least: float, usage: float | None) -> str:
+    return f"its input is {share_text(least, 1)} full while its output queue is {share_text(usage, 1)} full"
 
 
 def _inputs(op: _Op, ops: list[_Op]) -> list[_Op]:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from laptime.cli.report_page import console
-from laptime.cli.units import share_text, shortened, time_text
+from laptime.cli.units import glued, share_text, shortened, time_text
 
 Json = dict[str, Any]
 
@@ -27,18 +27,18 @@ def show(result: Json, *, path: str, rank: str) -> None:
         page.print(f"Nothing about loading data was recorded{part}.")
         return
     if bound is not None:
-        page.print(_waits(bound))
+        page.print(glued(_waits(bound), page.width))
     elif result["range"] is not None:
         page.print("How long training waited for data in this part was not recorded.")
     if result["start_up_ns"]:
-        page.print(_start_ups(result["start_up_ns"]))
+        page.print(glued(_start_ups(result["start_up_ns"]), page.width))
     _show_queues(page, result["queues"])
     _show_operators(page, result["operators"])
     for line in _unknown(result):
-        page.print(line)
+        page.print(glued(line, page.width))
     if result["bottleneck"]:
         found = result["bottleneck"]
-        page.print(f"Slowest operator: {found['name']}: {found['reason']}.")
+        page.print(glued(f"Slowest operator: {found['name']}: {found['reason']}.", page.width))
         page.print(f"Try: {found['advice']}.")
     if result["stage_verdict"]:
         stage = {"process": "data processing", "send": "sending to the device", "none": "none"}
