@@ -185,8 +185,8 @@ def test_pages_say_which_part(device_trace: Path, cli: Cli) -> None:
     assert ", step 2\n" in cli("step", device_trace, "--steps", 2).out
     page = cli("memory", TORCH / "memory.pt.trace.json.gz", "--from", "500us", "--to", "1ms").out
     curve = page.split("lives at the peak")[0]
-    assert ", from 500 us to 1.00 ms" in " ".join(curve.split())
-    assert curve.splitlines()[-1].split() == ["500", "us", "1.00", "ms"]
+    assert ", from 500 µs to 1.00 ms" in " ".join(curve.split())
+    assert curve.splitlines()[-1].split() == ["500", "µs", "1.00", "ms"]
     page = cli("report", device_trace, "--to", "50us").out
     assert ", to 50.0 µs\n" in page
     assert "Range budget on the device, of 50.0 µs" in page
