@@ -53,7 +53,7 @@ def test_the_rank_that_communicates_least_comes_last(tmp_path: Path, workspace: 
     found = _one(advice, "slow_rank")
     assert (found["rank"], found["cause"], found["severity"]) == (2, "unbalanced_ranks", "high")
     assert found["saving_ns_per_step"] == 50 * US  # the middle of the others less that
-    assert found["title"].endswith("for rank 2, which spends 50.0 us more computing")
+    assert found["title"].endswith("for rank 2, which spends 50.0 µs more computing")
     assert found["confidence"] == "high"
 
 

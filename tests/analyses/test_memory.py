@@ -206,4 +206,4 @@ def test_the_drawing_fits_and_shows_the_peak(small: Trace) -> None:
     assert lines[0] == "     120 B " + " " * 10 + "█████"
     assert lines[2] == "           " + " " * 10 + "█████"
     assert lines[3] == "           " + "█" * 20
-    assert lines[-1] == "           0 ns" + "100 us".rjust(16)
+    assert lines[-1] == "           0 ns" + "100 µs".rjust(16)

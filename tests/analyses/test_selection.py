@@ -28,7 +28,7 @@ def names(wanted: Selection) -> list[object]:
         (Selection(contains={"name": ["cast", "op4"]}), ["Cast-op3", "mul-op4"]),
         (Selection(contains={"name": ["mul"]}, none_of={"op_type": ["MatMul"]}), ["Mul-op2", "mul-op4"]),
         (Selection(sort="total_ns"), ["MatMul-op1", "Mul-op2", "mul-op4", "Cast-op3"]),
-        (Selection(sort="total_ns", ascending=True), ["Cast-op3", "mul-op4", "Mul-op2", "MatMul-op1"]),
+        (Selection(sort="total_ns", ascending=True), ["mul-op4", "Mul-op2", "MatMul-op1", "Cast-op3"]),
         (Selection(sort="total_ns", limit=2, page=1), ["mul-op4", "Cast-op3"]),
         (Selection(sort="total_ns", limit=2, page=9), []),
         (Selection(at_least={"total_ns": 20}), ["MatMul-op1", "Mul-op2"]),
@@ -52,6 +52,25 @@ def names(wanted: Selection) -> list[object]:
 )
 def test_rows_are_chosen(wanted: Selection, expected: list[str]) -> None:
     assert names(wanted) == expected
+
+
+@pytest.mark.parametrize("ascending", [None, True, False])
+@pytest.mark.parametrize("column", ["total_ns", "name", "op_type", "flo"])
+def test_unknown_comes_last_whichever_the_direction(column: str, ascending: bool | None) -> None:
+    rows: list[Row] = [
+        {"name": None, "op_type": None, "total_ns": None, "info": None},
+        {"name": "Add", "op_type": "Add", "total_ns": 0, "info": {"flo": 1}},
+        {"name": "Sub", "op_type": "Sub", "total_ns": -1, "info": {"flo": -1}},
+    ]
+    found = select(rows, Selection(sort=column, ascending=ascending)).rows
+    assert [row["name"] for row in found][-1] is None and len(found) == 3
+
+
+def test_rows_that_tie_are_ordered_by_name_those_without_one_last() -> None:
+    rows: list[Row] = [{"name": name, "total_ns": 5} for name in (None, "b", "a")]
+    for ascending in (None, True, False):
+        found = select(rows, Selection(sort="total_ns", ascending=ascending)).rows
+        assert [row["name"] for row in found] == ["a", "b", None]
 
 
 def test_size_counts_what_matches_before_paging() -> None:

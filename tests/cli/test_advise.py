@@ -55,7 +55,7 @@ def test_chinese(cli: Cli) -> None:
 def test_report_shows_what_to_change(cli: Cli) -> None:
     ran = cli("report", EXAMPLE)
     page = ran.out.split("What to change\n")[1].split("\n\n")[0]
-    assert page.startswith("Training waits for data: 42.1 ms of each step (53.1%)\n")
+    assert page.startswith("Training waits for data: 42.1 ms of each step (53.1 %)\n")
     assert "laptime advise" in page
 
 

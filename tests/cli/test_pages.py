@@ -29,6 +29,7 @@ PAGES = (
     ("report", "--from", "1us"),
     ("step",),
     ("memory",),
+    ("memory", "--from", "1us"),
     ("op",),
     ("op", "--by", "name"),
     ("op", "--by", "shape"),
@@ -132,7 +133,7 @@ def test_the_report_says_what_matters(cli: Cli) -> None:
 def test_the_headline_names_compilation_that_fills_a_step(tmp_path: Path, cli: Cli) -> None:
     compilation = slice_of("user_annotation", "_compile.compile_inner (dynamo_timed)", 140, 50)
     page = cli("report", written(tmp_path / "trace.json", [*device_events(), compilation])).out
-    assert "compilation fills 25.0% of the step" in " ".join(page.split())
+    assert "compilation fills 25.0 % of the step" in " ".join(page.split())
     assert "compilation" not in cli("report", written(tmp_path / "other.json", device_events())).out
 
 

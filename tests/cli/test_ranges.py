@@ -10,8 +10,12 @@ import typer
 from laptime.analyses.parts import Part
 from laptime.cli.ranges import nanoseconds, part_of, part_text, step_bounds
 from tests.cli.conftest import Cli
-from tests.cli.recordings import DDP2, device_events, written
-from tests.cli.schemas import OP, REPORT, STEP, check
+from tests.cli.recordings import DDP2, MEMORY_DRAWING, TORCH, device_events, written
+from tests.cli.schemas import MEMORY, OP, REPORT, STEP, check
+from tests.conftest import SAMPLES
+
+WATCHED = SAMPLES / "laptime" / "plain.laptime.jsonl"
+"""A loader with a queue, in six steps: 3, 4, 5, 7, 8 and 9."""
 
 
 @pytest.fixture
@@ -82,7 +86,7 @@ def test_what_a_page_says_of_its_part() -> None:
 
 
 def test_commands_tell_their_range(device_trace: Path, cli: Cli) -> None:
-    for command, spec in (("report", REPORT), ("op", OP), ("step", STEP)):
+    for command, spec in (("report", REPORT), ("op", OP), ("step", STEP), ("memory", MEMORY)):
         whole = cli(command, device_trace, "--json").json
         check(whole, spec)
         assert whole["range"] is None
@@ -114,7 +118,57 @@ def test_a_range_of_the_report_is_not_kept(device_trace: Path, cli: Cli) -> None
     assert cli("report", device_trace, "--json").json == before
 
 
-@pytest.mark.parametrize("command", ["report", "op", "step"])
+def test_the_data_pipeline_of_a_part(cli: Cli) -> None:
+    whole = cli("pipeline", WATCHED, "--json").json
+    assert whole["range"] is None
+    part = cli("pipeline", WATCHED, "--steps", "4-5", "--json").json
+    assert part["range"] == {"from_ns": None, "to_ns": None, "steps": [4, 5]}
+    assert (part["data_bound"]["batches"], part["queues"][0]["samples"]) == (2, 2)
+    assert part["data_bound"]["wait_ns"] < whole["data_bound"]["wait_ns"]
+    page = cli("pipeline", WATCHED, "--steps", "4-5").out.splitlines()
+    assert page[0].endswith("laptime.jsonl, steps 4-5")
+    assert page[1].startswith("2 batches; training waited ")
+    page = cli("pipeline", WATCHED, "--from", "0", "--to", "1ns").out
+    assert "How long training waited for data in this part was not recorded." in page
+    assert "no sample" in page
+
+
+@pytest.mark.corpus
+def test_what_is_known_of_all_steps_only_is_said(corpus: Path, cli: Cli) -> None:
+    recording = corpus / "mindspore" / "ms200-graph-slow-map"
+    words = "Queues between operators were recorded over the whole run only; leave out"
+    assert words not in cli("pipeline", recording).out
+    page = cli("pipeline", recording, "--steps", "7-9").out
+    assert words in page
+    assert "not known" in page
+    assert "Slowest operator" not in page
+    job = cli("pipeline", corpus / "mindinsight" / "job3_widedeep_raw", "--steps", "2-3").out
+    assert "Sizes of the queue transfer were recorded over the whole run only" in job
+    assert "1 batch, the first: 351 ms, for which the loader starts" in cli("pipeline", recording, "--steps", 1).out
+
+
+def test_memory_of_a_range(cli: Cli) -> None:
+    recording = TORCH / "memory.pt.trace.json.gz"
+    (whole,) = cli("memory", recording, "--json").json["devices"]
+    steps = [step["step"] for step in cli("step", recording, "--json").json["steps"]]
+    assert len(steps) > 1
+    peaks = []
+    for number in steps:
+        result = cli("memory", recording, "--steps", number, "--json").json
+        check(result, MEMORY)
+        assert result["range"]["steps"] == [number]
+        (device,) = result["devices"]
+        assert device["allocations"] < whole["allocations"]
+        assert sum(row["size_bytes"] for row in device["live_at_peak"]) == device["peak_bytes"]
+        peaks.append(device["peak_bytes"])
+    assert max(peaks) == whole["peak_bytes"]
+    (last,) = cli("memory", recording, "--from", f"{whole['peak_at_ns'] + 1}ns", "--json").json["devices"]
+    assert last["peak_at_ns"] > whole["peak_at_ns"]
+    (early,) = cli("memory", MEMORY_DRAWING, "--to", "10ms", "--json").json["devices"]  # blocks alone, no slices
+    assert early["peak_at_ns"] < 10_000_000
+
+
+@pytest.mark.parametrize("command", ["report", "op", "step", "memory", "pipeline"])
 def test_faults_are_one_line(command: str, device_trace: Path, cli: Cli) -> None:
     ran = cli(command, device_trace, "--steps", "7", "--json")
     assert (ran.code, ran.out) == (1, "")
@@ -128,12 +182,16 @@ def test_faults_are_one_line(command: str, device_trace: Path, cli: Cli) -> None
 
 
 def test_pages_say_which_part(device_trace: Path, cli: Cli) -> None:
-    assert "steps 1-, from 10.0 us" not in cli("op", device_trace).out
-    assert ", steps 1- from 1.00 us: device time" in cli("op", device_trace, "--steps", "1-", "--from", "1us").out
+    assert "steps 1-, from 10.0 µs" not in cli("op", device_trace).out
+    assert ", steps 1- from 1.00 µs: device time" in cli("op", device_trace, "--steps", "1-", "--from", "1us").out
     assert ", step 2\n" in cli("step", device_trace, "--steps", 2).out
+    page = cli("memory", TORCH / "memory.pt.trace.json.gz", "--from", "500us", "--to", "1ms").out
+    curve = page.split("lives at the peak")[0]
+    assert ", from 500 µs to 1.00 ms" in " ".join(curve.split())
+    assert curve.splitlines()[-1].split() == ["500", "µs", "1.00", "ms"]
     page = cli("report", device_trace, "--to", "50us").out
-    assert ", to 50.0 us\n" in page
-    assert "Range budget on the device, of 50.0 us" in page
+    assert ", to 50.0 µs\n" in page
+    assert "Range budget on the device, of 50.0 µs" in page
 
 
 def test_by_track_names_the_track(cli: Cli, device_trace: Path) -> None:

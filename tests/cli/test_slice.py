@@ -129,7 +129,7 @@ def test_a_kernel_on_the_page(device_trace: Path, cli: Cli) -> None:
     _assert_fits(page)
     lines = {line.split("  ")[0].strip(): line for line in page.out.splitlines()}
     assert "copy (gpu_memcpy), step 2" in lines["kind"]
-    assert "10.0 us in 1 slice" in lines["device"]
+    assert "10.0 µs in 1 slice" in lines["device"]
     assert "Waited for" in lines
     assert "queue" in page.out
     assert "launch" in page.out

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.conftest import EXAMPLE, ROOT, SAMPLES, corpus_folder
 from tests.e2e.conftest import OpenPage, page_opener
-from tests.e2e.pages import Watched
+from tests.e2e.pages import Language, Theme, Watched
 from tests.e2e.site import Site, serving
 
 REAL = (
@@ -77,6 +77,63 @@ def test_the_peak_and_what_lives_then_are_those_of_the_command(open_page: OpenPa
     expect(blocks.locator("tbody tr").first).to_contain_text(_mib(largest["size_bytes"]).replace(" ", "\u00a0"))
     assert watched.serious_faults() == []
     watched.shoot("memory-en-light")
+
+
+@pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
+def test_chosen_steps_count_alone(open_page: OpenPage, evidence: Site, lang: Language, theme: Theme) -> None:
+    """In the header the steps are chosen; peak, blocks, tables and the overview say what the command says of them."""
+    (whole,) = _said(evidence, "memory", "memory")["devices"]
+    (device,) = _said(evidence, "memory", "memory", "--steps", "3")["devices"]
+    assert whole["peak_at_ns"] < device["peak_at_ns"] and device["allocations"] < whole["allocations"]
+    watched = open_page("memory", "memory", lang, theme, query=f"at={whole['peak_at_ns']}")
+    page, tables = watched.page, watched.page.locator("main [aria-rowcount]")
+    assert _after(whole["peak_at_ns"]) in _headline(watched)
+    expect(tables.last).to_have_attribute("aria-rowcount", str(whole["allocations"]))
+    page.get_by_role("button", name=re.compile("^(Steps|迭代)")).click()
+    page.get_by_role("textbox", name=re.compile("Steps to count|要统计的迭代")).fill("3")
+    page.get_by_role("button", name=re.compile("^(Apply|应用)$")).click()
+    expect(page).to_have_url(re.compile("steps=3"))
+    expect(page.get_by_test_id("headline")).to_contain_text("迭代 3" if lang == "zh" else "In step 3")
+    watched.settle()
+    assert _mib(device["peak_bytes"]) in _headline(watched) and _after(device["peak_at_ns"]) in _headline(watched)
+    expect(tables.last).to_have_attribute("aria-rowcount", str(device["allocations"]))
+    # The instant of the address lies outside: the peak of the step takes its place.
+    shown = page.get_by_test_id("instant").get_attribute("title")
+    assert re.sub(r"\D", "", str(shown)) == str(device["peak_at_ns"])
+    expect(tables.first).to_have_attribute("aria-rowcount", str(device["live_at_peak_count"]))
+    _blocks_are(tables.first, device["live_at_peak"])
+    page.get_by_text("按算子" if lang == "zh" else "By operator", exact=True).click()
+    operators = page.get_by_role("table", name=re.compile("By operator|按算子"))
+    made = {block["op"] or block["name"] for block in device["live_at_peak"]}
+    expect(operators.locator("tbody tr", has_text=sorted(made)[0]).first).to_be_visible()
+    assert watched.serious_faults() == []
+    watched.shoot(f"memory-steps-{lang}-{theme}")
+    overview = open_page("memory", "overview", lang, theme, query="steps=3")
+    card = overview.page.locator(
+        "section", has=overview.page.get_by_role("heading", name=re.compile("^(Memory|内存)$"))
+    )
+    expect(card).to_contain_text(_after(device["peak_at_ns"]).replace(" ", "\u00a0"))
+
+
+def _after(ns: int) -> str:
+    """A time of some milliseconds or less, as the pages write times."""
+    value, unit = (ns / 1e6, "ms") if ns >= 999_500 else (ns / 1e3, "µs")
+    return f"{value:#.3g}".rstrip(".") + f" {unit}"
+
+
+def _blocks_are(table: Locator, blocks: list[dict[str, Any]]) -> None:
+    """The rows begin at the times that the command tells, as hovering shows them."""
+    shown = {str(title) for title in table.locator("[title]").evaluate_all("cells => cells.map(({title}) => title)")}
+    for block in blocks:
+        if block["start_ns"] is not None:
+            assert f"{block['start_ns']:,}\u00a0ns" in shown, block
+
+
+def test_steps_without_a_sample_are_told(open_page: OpenPage) -> None:
+    """A recording of totals alone, ten a second: single steps are shorter."""
+    watched = open_page("plain", "memory", query="steps=3")
+    assert "No total of memory was sampled in the chosen steps" in _headline(watched)
+    assert "resident memory" in _headline(open_page("plain", "memory"))
 
 
 def test_keys_choose_an_instant_that_the_address_keeps(open_page: OpenPage, evidence: Site) -> None:

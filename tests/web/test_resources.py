@@ -28,11 +28,11 @@ from laptime.web.finding import Search
 from laptime.web.security import Security
 from laptime.web.shapes.counters import Counters
 from laptime.web.shapes.files import Files
-from laptime.web.shapes.memory import Allocations, LiveBlocks, MemoryCurve
+from laptime.web.shapes.memory import Allocations, LiveBlocks, Memory, MemoryCurve
 from laptime.web.shapes.memory_by_operator import MemoryByOperator
 from laptime.web.shapes.op import Operators
 from laptime.web.shapes.operator_details import OperatorDetails
-from laptime.web.shapes.pipeline import QueueSamples
+from laptime.web.shapes.pipeline import Pipeline, QueueSamples
 from laptime.web.shapes.sql import QueryResult
 from laptime.web.shapes.timeline import TimelineSummary
 from laptime.web.shapes.utilisation import Utilisation
@@ -50,13 +50,17 @@ CORPUS = (
     "jax_xplane/jax_cpu_dp4",
     "mindspore/ms200-graph-sink",
 )
-FORMS: dict[str, Any] = {
-    "op": Operators,
-    "pipeline/samples": QueueSamples,
+MEMORY_FORMS: dict[str, Any] = {
     "memory/curve": MemoryCurve,
     "memory/live": LiveBlocks,
     "memory/allocations": Allocations,
     "memory/operators": MemoryByOperator,
+}
+FORMS: dict[str, Any] = {
+    "op": Operators,
+    "pipeline": Pipeline,
+    "pipeline/samples": QueueSamples,
+    **MEMORY_FORMS,
     "counters": Counters,
     "utilisation": Utilisation,
     "timeline": TimelineSummary,
@@ -142,6 +146,8 @@ def _options(path: str) -> Iterator[dict[str, str]]:
             yield {"by": by}
     if path == "memory/curve":
         yield {"points": "50"}
+    if path.startswith("pipeline"):
+        yield {"to": "1s"}
 
 
 def _check_forms(server: Server) -> None:
@@ -158,7 +164,9 @@ def _check_forms(server: Server) -> None:
                 found = server.json(run["run"], "op/details", by="name", name=row["name"], **asked)
                 assert fault_of(found, OperatorDetails) is None, (run["path"], row["name"])
             for queue in server.json(run["run"], "pipeline/samples", **asked)["queues"]:
-                assert fault_of(server.json(run["run"], "pipeline/samples", queue=queue, **asked), QueueSamples) is None
+                for part in ({}, {"to": "1s"}):
+                    found = server.json(run["run"], "pipeline/samples", queue=queue, **part, **asked)
+                    assert fault_of(found, QueueSamples) is None, (run["path"], queue, part)
 
 
 def test_answers_about_samples_have_the_promised_form(server: Server) -> None:
@@ -252,6 +260,50 @@ def test_memory_at_an_instant_is_the_curve_there(server: Server) -> None:
     assert (curve["peak_bytes"], curve["peak_at_ns"]) == (told["peak_bytes"], told["peak_at_ns"])
     table = server.json(run, "memory/allocations", limit=2, offset=1, sort="start_ns", ascending=True)
     assert (table["total_rows"], len(table["rows"])) == (told["allocations"], 2)
+
+
+def test_memory_of_steps_is_that_of_the_command(server: Server) -> None:
+    run = server.run_at("memory")
+    steps = server.json(run, "step")["steps"]
+    known = server.json(run, "memory")
+    for step in steps:
+        asked = {"steps": str(step["step"])}
+        told = server.json(run, "memory", **asked)
+        assert told["range"] == {"from_ns": None, "to_ns": None, "steps": [step["step"]]}
+        assert fault_of(told, Memory) is None
+        (device,) = told["devices"]
+        assert device["allocations"] < known["devices"][0]["allocations"]
+        answers = {path: server.json(run, path, **asked) for path in MEMORY_FORMS}
+        for path, form in MEMORY_FORMS.items():
+            assert fault_of(answers[path], form) is None, path
+            assert answers[path]["range"] == told["range"]
+        curve = answers["memory/curve"]
+        assert (curve["peak_bytes"], curve["peak_at_ns"]) == (device["peak_bytes"], device["peak_at_ns"])
+        assert (curve["start_ns"], curve["end_ns"]) == (step["start_ns"], _end_of(server, run, step["step"]))
+        assert answers["memory/live"]["at_ns"] == device["peak_at_ns"]
+        assert answers["memory/allocations"]["total_rows"] == device["allocations"]
+        assert sum(row["live_at_peak_bytes"] for row in answers["memory/operators"]["rows"]) == device["peak_bytes"]
+        assert server.json(run, "memory/live", at_ns=0, **asked)["at_ns"] == step["start_ns"]
+
+
+def _end_of(server: Server, run: str, step: int) -> int:
+    return next(
+        int(row["start_ns"] + row["dur_ns"])
+        for row in server.json(run, "report")["ranks"][0]["steps"]
+        if row["step"] == step
+    )
+
+
+def test_answers_of_ranges_are_kept_apart(server: Server) -> None:
+    run = server.run_at("memory")
+    asked = [{}, {"steps": str(server.json(run, "step")["steps"][0]["step"])}, {"from": "500us"}, {"to": "500us"}]
+    for path in ("memory", *MEMORY_FORMS):
+        answers = [server.get(run, path, **options) for options in asked]
+        assert len({answer.headers["etag"] for answer in answers}) == len({answer.text for answer in answers}) == 4
+        again = server.ask(
+            "GET", f"/api/runs/{run}/{path}", params=asked[1], headers={"If-None-Match": answers[1].headers["etag"]}
+        )
+        assert again.status_code == 304
 
 
 # ---- downloads ----
@@ -372,6 +424,10 @@ def test_a_rank_that_is_not_there_is_named(server: Server, path: str) -> None:
         ("memory/live", {"device": "../../etc/passwd"}, 404),
         ("memory/allocations", {"device": "x"}, 404),
         ("pipeline/samples", {"queue": "/etc/passwd"}, 404),
+        ("pipeline/samples", {"steps": "999"}, 400),
+        ("pipeline/samples", {"from": "2us", "to": "1us"}, 400),
+        ("pipeline", {"steps": "999"}, 400),
+        ("pipeline", {"steps": "x"}, 400),
         ("op/details", {"name": "no such operator"}, 404),
         ("op/details", {"name": "x", "by": "track"}, 400),
         ("op/details", {}, 422),

@@ -227,7 +227,7 @@ def _processor_load(rank: RankResults) -> Iterator[Draft]:
         "data_loading",
         weight,
         parts,
-        values={"load": f"{100 - idle:.0f}%"},
+        values={"load": share_text(100 - idle, 100)},
         evidence=tuple(evidence),
         sure=False,
     )

@@ -12,6 +12,7 @@ import numpy as np
 from laptime.analyses.column_selection import select_rows
 from laptime.analyses.memory import live_bytes_of
 from laptime.analyses.memory_owners import Owners, or_none
+from laptime.analyses.parts import WHOLE, Part
 from laptime.analyses.selection import Selection
 from laptime.model.arrays import Column, IntArray
 from laptime.model.trace import Trace
@@ -44,9 +45,14 @@ class Allocations:
     rows: list[Json]
 
 
-def allocations(trace: Trace, *, device: str | None = None, selection: Selection = BY_SIZE) -> Allocations:
-    """Blocks of a device, by default of the one with the highest peak. Raises LaptimeError for unknown ones."""
-    live = live_bytes_of(trace, device)
+def allocations(
+    trace: Trace, *, device: str | None = None, part: Part = WHOLE, selection: Selection = BY_SIZE
+) -> Allocations:
+    """Blocks of a device that live in a part, by default of the device with the highest peak.
+
+    Raises LaptimeError for unknown devices and columns, and for a part that the trace does not have.
+    """
+    live = live_bytes_of(trace, device, part)
     of_device = np.empty(0, np.int64) if live is None else live.rows
     columns = _columns(trace, of_device)
     owners = Owners(trace)

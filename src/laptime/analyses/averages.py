@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from laptime.model.arrays import IntArray
+
 
 def mean(values: Sequence[int]) -> int:
     """Arithmetic mean, rounded half up."""
@@ -17,6 +21,19 @@ def quantile(values: Sequence[int], per_cent: int) -> int:
     place, rest = divmod(per_cent * (len(ordered) - 1), 100)
     following = ordered[min(place + 1, len(ordered) - 1)]
     return (2 * (int(ordered[place]) * (100 - rest) + int(following) * rest) + 100) // 200
+
+
+def means(sums: IntArray, counts: IntArray) -> list[int]:
+    """Arithmetic means of groups by their sums."""
+    return [(2 * total + count) // (2 * count) for total, count in zip(sums.tolist(), counts.tolist(), strict=True)]
+
+
+def quantiles(values: IntArray, first: IntArray, counts: IntArray, *, per_cent: int) -> list[int]:
+    """The quantile of each group of values, whose first stands where `first` says; the values of a group ascend."""
+    place, rest = np.divmod(per_cent * (counts - 1), 100)
+    here, following = values[first + place], values[first + np.minimum(place + 1, counts - 1)]
+    columns = zip(here.tolist(), following.tolist(), rest.tolist(), strict=True)
+    return [(2 * (low * (100 - part) + high * part) + 100) // 200 for low, high, part in columns]
 
 
 def mean_parts(columns: Sequence[Sequence[int]], total: int) -> list[int]:

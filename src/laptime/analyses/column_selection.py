@@ -15,6 +15,8 @@ from laptime.model.vocabulary import NULL
 
 Columns = Mapping[str, Column]
 """Integers, NULL where unknown, or texts, None where unknown."""
+_UNKNOWN = np.iinfo(np.int64).max
+"""Rank of a text that is unknown."""
 
 
 @dataclass(frozen=True)
@@ -92,22 +94,20 @@ def _found(columns: list[Column], search: str) -> BoolArray:
 
 
 def _order(columns: Columns, kept: IntArray, column: str, *, ascending: bool | None) -> IntArray:
-    """Order by a column, equal ones by name; without `ascending` numbers greatest first, texts A to Z."""
+    """Order by a column, equal ones by name, unknown last; else numbers greatest first, texts A to Z."""
     key = columns[column][kept]
     is_text = key.dtype == object
     rank = _alphabetical(key) if is_text else key
-    unknown = rank < 0 if is_text else key == NULL
+    unknown = rank == _UNKNOWN if is_text else key == NULL
     upwards = is_text if ascending is None else ascending
     names = _alphabetical(columns["name"][kept]) if "name" in columns else np.arange(len(kept))
-    order = np.lexsort((names, rank if upwards else -rank))
-    last = unknown[order]
-    known, lost = order[~last], order[last]
-    return np.concatenate([lost, known] if ascending else [known, lost])
+    return np.lexsort((names, rank if upwards else -rank, unknown))
 
 
 def _alphabetical(column: Column) -> IntArray:
-    """Rank of each text; -1 where unknown."""
+    """Rank of each text; unknown is behind all."""
     values, codes = _distinct(column)
     known = sorted(str(value) for value in values if value is not None)
     ranks = {text: rank for rank, text in enumerate(known)}
-    return np.array([-1 if value is None else ranks[str(value)] for value in values] or [-1], np.int64)[codes]
+    places = [_UNKNOWN if value is None else ranks[str(value)] for value in values]
+    return np.array(places or [_UNKNOWN], np.int64)[codes]

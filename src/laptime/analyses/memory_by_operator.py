@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from laptime.analyses.memory import exact_sizes, live_bytes_of
 from laptime.analyses.memory_owners import Owners
+from laptime.analyses.parts import WHOLE, Part
 from laptime.model.arrays import Column, IntArray
 from laptime.model.trace import Trace
 
@@ -27,12 +28,14 @@ class MemoryByOperator:
     rows: list[Json]
 
 
-def memory_by_operator(trace: Trace, *, device: str | None = None, limit: int = 1000) -> MemoryByOperator:
+def memory_by_operator(
+    trace: Trace, *, device: str | None = None, part: Part = WHOLE, limit: int = 1000
+) -> MemoryByOperator:
     """Sums of the blocks of a device, by default of the one with the highest peak, for each operator.
 
-    Blocks whose operator is not known are summed by their name.
+    Blocks whose operator is not known are summed by their name. Of a part count those that live in it.
     """
-    live = live_bytes_of(trace, device)
+    live = live_bytes_of(trace, device, part)
     if live is None:
         return MemoryByOperator(device, 0, [])
     table = trace.table("allocations")

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from laptime.analyses.intervals import Intervals
 from laptime.model.arrays import IntArray
 from laptime.model.trace import Trace
 
@@ -31,17 +32,24 @@ class Counter:
     times: IntArray
     values: npt.NDArray[np.float64]
 
+    def inside(self, time: Intervals | None) -> Counter:
+        """The same counter with its samples of a time; with all where none is given."""
+        if time is None:
+            return self
+        kept = time.holds(self.times)
+        return replace(self, times=self.times[kept], values=self.values[kept])
+
     def as_json(self) -> dict[str, object]:
-        """Its entry in `counters` of `laptime memory`."""
-        most = int(np.argmax(self.values))
+        """Its entry in `counters` of `laptime memory`; what no sample tells is None."""
+        most = int(np.argmax(self.values)) if len(self.values) else None
         with np.errstate(over="ignore"):
-            mean = float(np.mean(self.values))
+            mean = math.nan if most is None else float(np.mean(self.values))
         return {
             "name": self.name,
             "device": self.device,
             "unit": self.unit,
-            "max_value": whole(float(self.values[most])),
-            "max_at_ns": int(self.times[most]),
+            "max_value": None if most is None else whole(float(self.values[most])),
+            "max_at_ns": None if most is None else int(self.times[most]),
             "mean_value": mean if math.isfinite(mean) else None,
             "samples": len(self.values),
         }

@@ -11,6 +11,7 @@ import numpy as np
 
 from laptime.analyses.memory import live_bytes_of
 from laptime.analyses.memory_owners import Owners
+from laptime.analyses.parts import WHOLE, Part
 from laptime.model.trace import Trace
 
 Json = dict[str, object]
@@ -27,15 +28,18 @@ class LiveBlocks:
     owners: list[Json]
 
 
-def live_at(trace: Trace, at_ns: int | None = None, *, device: str | None = None, limit: int = 100) -> LiveBlocks:
-    """What lives on a device at a time, by default at its peak. Raises LaptimeError for an unknown device.
+def live_at(
+    trace: Trace, at_ns: int | None = None, *, device: str | None = None, part: Part = WHOLE, limit: int = 100
+) -> LiveBlocks:
+    """What lives on a device at a time, by default at the peak of the part.
 
-    Before the curve begins lives what lives when it begins.
+    Before the curve of the part begins lives what lives when it begins, behind its end what lives then. Raises
+    LaptimeError for an unknown device, and for a part that the trace does not have.
     """
-    live = live_bytes_of(trace, device)
+    live = live_bytes_of(trace, device, part)
     if live is None:
         return LiveBlocks(device, at_ns, None, 0, [])
-    time = live.peak[1] if at_ns is None else max(at_ns, int(live.times[0]))
+    time = live.peak[1] if at_ns is None else live.nearest(at_ns)
     table = trace.table("allocations")
     alive = live.alive_at(time, table["start_ns"], table["end_ns"])
     size = table["size_bytes"][alive]

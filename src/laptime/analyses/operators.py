@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from laptime.analyses.averages import quantile
+from laptime.analyses.averages import means, quantiles
 from laptime.analyses.device import device_rows
 from laptime.analyses.executions import Executions, executions_of, in_part
 from laptime.analyses.footprints import FOOTPRINT
@@ -132,30 +132,28 @@ def statistics(executions: Executions, groups: Groups) -> list[dict[str, object]
     """A row of the operator table for each group that has executions."""
     if not len(executions.group):
         return []
-    order = np.argsort(executions.group, kind="stable")
-    used, first = np.unique(executions.group[order], return_index=True)
+    order = np.lexsort((executions.total, executions.group))
+    total, outermost = executions.total[order], executions.outermost[order]
+    used, first, count = np.unique(executions.group[order], return_index=True, return_counts=True)
     all_own = int(executions.own.sum())
-    rows = []
-    for code, part in zip(used.tolist(), np.split(order, first[1:]), strict=True):
-        durations = executions.total[part]
-        outer = executions.total[part][executions.outermost[part]]
-        own = int(executions.own[part].sum())
-        ordered = durations.tolist()
-        rows.append(
-            {
-                "name": groups.labels[code],
-                "op_type": groups.op_types[code],
-                "device_kind": groups.processors[code],
-                "count": len(part),
-                "total_ns": int(outer.sum()),
-                "self_ns": own,
-                "mean_ns": (2 * int(durations.sum()) + len(part)) // (2 * len(part)),
-                "min_ns": int(durations.min()),
-                "max_ns": int(durations.max()),
-                "p50_ns": quantile(ordered, 50),
-                "p90_ns": quantile(ordered, 90),
-                "share": own / all_own if all_own else None,
-                "info": groups.infos[code],
-            }
-        )
-    return rows
+    columns = {
+        "count": count.tolist(),
+        "total_ns": np.add.reduceat(np.where(outermost, total, 0), first).tolist(),
+        "self_ns": np.add.reduceat(executions.own[order], first).tolist(),
+        "mean_ns": means(np.add.reduceat(total, first), count),
+        "min_ns": total[first].tolist(),
+        "max_ns": total[first + count - 1].tolist(),
+        "p50_ns": quantiles(total, first, count, per_cent=50),
+        "p90_ns": quantiles(total, first, count, per_cent=90),
+    }
+    return [
+        {
+            "name": groups.labels[code],
+            "op_type": groups.op_types[code],
+            "device_kind": groups.processors[code],
+            **(numbers := dict(zip(columns, row, strict=True))),
+            "share": numbers["self_ns"] / all_own if all_own else None,
+            "info": groups.infos[code],
+        }
+        for code, *row in zip(used.tolist(), *columns.values(), strict=True)
+    ]

@@ -20,6 +20,7 @@ from laptime.model.vocabulary import KINDS, NULL, TRACK_KINDS
 Row = dict[str, object]
 ON_DEVICE = tuple(TRACK_KINDS.index(kind) for kind in ("stream", "annotation", "sync"))
 _SHOWN_STEPS = 8
+Span = tuple[int, int]
 
 
 def chosen_steps(trace: Trace, part: Part) -> IntArray:
@@ -31,8 +32,8 @@ def chosen_steps(trace: Trace, part: Part) -> IntArray:
     return np.flatnonzero(chosen)
 
 
-def fault_of(trace: Trace, part: Part) -> LaptimeError | None:
-    """What is wrong with a part that a recording does not have; None where it has it."""
+def fault_of(trace: Trace, part: Part, *, span: Span | None = None) -> LaptimeError | None:
+    """What is wrong with a part that a recording does not have; None where it has it. `span` as of `time_of`."""
     if part.device is not None and part.device not in devices(trace):
         here = ", ".join(map(str, devices(trace))) or "none"
         return LaptimeError(f"no device {part.device}", where=trace.source, remedy=f"devices here: {here}")
@@ -45,16 +46,16 @@ def fault_of(trace: Trace, part: Part) -> LaptimeError | None:
             where=f"step numbers {shown}" if known else "no step was found",
             remedy="choose some of these" if known else "give --from and --to instead",
         )
-    _, last = recorded_span(trace)
+    _, last = span or recorded_span(trace)
     if part.from_ns is not None and part.from_ns >= last:
         remedy = f"the recording ends at {last} ns; choose an earlier time"
         return LaptimeError("nothing was recorded", where=f"from {part.from_ns} ns on", remedy=remedy)
     return None
 
 
-def must_hold(trace: Trace, part: Part) -> None:
+def must_hold(trace: Trace, part: Part, *, span: Span | None = None) -> None:
     """Raises what `fault_of` finds."""
-    fault = None if part.is_whole and part.device is None else fault_of(trace, part)
+    fault = None if part.is_whole and part.device is None else fault_of(trace, part, span=span)
     if fault is not None:
         raise fault
 
@@ -83,6 +84,14 @@ def starting_in(trace: Trace, rows: IntArray, part: Part) -> BoolArray:
     return np.asarray(inside)
 
 
+def times_in(trace: Trace, times: IntArray, part: Part) -> BoolArray:
+    """Whether each time lies in the part."""
+    inside = (times >= part.first_ns) & (times < part.last_ns)
+    if part.steps is not None:
+        inside &= time_of(trace, part).holds(times)
+    return np.asarray(inside)
+
+
 def on_device(trace: Trace, rows: IntArray, device: int | None) -> BoolArray:
     """Whether each slice is on a device, if it is on any; None takes all devices."""
     if device is None:
@@ -98,9 +107,12 @@ def devices(trace: Trace) -> list[int]:
     return list(map(int, numbers[numbers != NULL].tolist()))
 
 
-def time_of(trace: Trace, part: Part) -> Intervals:
-    """Time that the part covers: the spans of its steps, cut at its bounds; without steps all between these."""
-    first, last = recorded_span(trace)
+def time_of(trace: Trace, part: Part, *, span: Span | None = None) -> Intervals:
+    """Time that the part covers: the spans of its steps, cut at its bounds; without steps all between these.
+
+    `span` is what was recorded, by default `recorded_span`.
+    """
+    first, last = span or recorded_span(trace)
     begin, end = max(first, part.first_ns), min(last, part.last_ns)
     bounds = union(np.array([begin]), np.array([end]))
     if part.steps is None:
@@ -109,7 +121,7 @@ def time_of(trace: Trace, part: Part) -> Intervals:
     return intersect(union(trace.steps["start_ns"][own], trace.steps["end_ns"][own]), bounds)
 
 
-def recorded_span(trace: Trace) -> tuple[int, int]:
+def recorded_span(trace: Trace) -> Span:
     """From the first start to the last end of all slices and steps; (0, 0) where there is none."""
     starts, ends = trace.slices["start_ns"], trace.end_ns
     first = min(int(starts.min(initial=0)), int(trace.steps["start_ns"].min(initial=0)))

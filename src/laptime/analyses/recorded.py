@@ -123,7 +123,7 @@ _BY_LAPTIME = {
     "input shapes": "laptime.Profiler(record_shapes=True), the default",
     "call stacks": "laptime.Profiler(with_backtrace=True)",
     "memory": "laptime.Profiler(profile_memory=True)",
-    "data queues": "for batch in prof.watch(loader): with a loader of the framework's own",
+    "data queues": "for batch in prof.watch(loader):  # a loader of the framework's own",
 }
 _BY_ALL = ("step markers", "call stacks")
 _RECORDED_WITH = {

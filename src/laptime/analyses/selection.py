@@ -1,8 +1,8 @@
 """Choosing rows of a table as MindInsight's pages do: filters, sorting, paging. All interfaces share it.
 
-Semantics: all conditions must hold; of several texts of one partial match any may. Matching ignores case. `None` sorts
-lowest; what is equal is in the order of its names. Pages are counted from 0; the size is that of the filtered rows,
-before paging. A search looks for words in the columns of SEARCHED; see `search_hits`.
+Semantics: all conditions must hold; of several texts of one partial match any may. Matching ignores case. What is
+unknown comes last, whichever the direction; what is equal is in the order of its names. Pages are counted from 0; the
+size is that of the filtered rows, before paging. A search looks for words in columns of SEARCHED; see `search_hits`.
 """
 
 from __future__ import annotations
@@ -48,10 +48,15 @@ class Selection:
         return slice(first, size if self.limit is None else first + self.limit)
 
     @property
+    def filters(self) -> list[str]:
+        """Columns that it filters by."""
+        parts = (self.one_of, self.none_of, self.contains, self.at_least, self.at_most)
+        return [column for part in parts for column in part]
+
+    @property
     def columns(self) -> list[str]:
         """Columns that it filters or sorts by."""
-        texts, bounds = (self.one_of, self.none_of, self.contains), (self.at_least, self.at_most)
-        return [*(key for part in (*texts, *bounds) for key in part), *([self.sort] if self.sort else [])]
+        return [*self.filters, *([self.sort] if self.sort else [])]
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def select(rows: Sequence[Row], wanted: Selection) -> Selected:
     for column in wanted.columns:
         if column not in rows[0] and not any(column in _details(row) for row in rows):
             raise LaptimeError(f"no column {column}", where="filter or sort", remedy=f"columns: {', '.join(rows[0])}")
-    kept = [row for row in rows if _matches(row, wanted)]
+    kept = [row for row in rows if _matches(row, wanted)] if wanted.filters else list(rows)
     if wanted.search is not None:
         columns = [column for column in SEARCHED if column in rows[0]]
         hits = search_hits([[row[column] for column in columns] for row in kept], wanted.search)
@@ -141,12 +146,12 @@ def _folded(texts: Sequence[str]) -> list[str]:
 def _sorted(rows: list[Row], column: str, *, ascending: bool | None) -> list[Row]:
     if any(isinstance(_value(row, column), (dict, list)) for row in rows):
         raise LaptimeError(f"{column} has no order", where="sort", remedy="sort by another column")
-    by_name = sorted(rows, key=lambda row: (row.get("name") is not None, str(row.get("name"))))
+    by_name = sorted(rows, key=lambda row: (row.get("name") is None, str(row.get("name"))))
     unknown = [row for row in by_name if _value(row, column) is None]
     known = [row for row in by_name if _value(row, column) is not None]
     upwards = ascending if ascending is not None else _is_text(known, column)
     known.sort(key=lambda row: _key(_value(row, column)), reverse=not upwards)
-    return unknown + known if ascending else known + unknown
+    return known + unknown
 
 
 def _is_text(rows: list[Row], column: str) -> bool:

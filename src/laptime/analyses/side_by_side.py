@@ -64,4 +64,5 @@ def _totals(trace: Trace, table: OperatorTable, other: str, part: Part) -> dict[
 
 
 def _identity(row: Row) -> tuple[object, object, str]:
-    return row["name"], row["device_kind"], json.dumps(row["info"], sort_keys=True)
+    info = row["info"]
+    return row["name"], row["device_kind"], "" if info is None else json.dumps(info, sort_keys=True)

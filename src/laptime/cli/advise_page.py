@@ -11,7 +11,7 @@ from rich.text import Text
 from laptime.advice.texts.wording import Text as Key
 from laptime.advice.texts.wording import Wording
 from laptime.cli.report_page import console
-from laptime.cli.units import clean, count_text, share_text, shortened, time_text
+from laptime.cli.units import clean, clean_lines, count_text, glued, share_text, shortened, time_text
 
 Json = dict[str, Any]
 
@@ -39,19 +39,20 @@ def show(result: Json, *, path: str, language: str) -> None:
         page.print(wording.say(Key("page.not_recorded")), style="bold")
         for part in result["not_recorded"]:
             page.print(Text(clean(part["what"])))
-            page.print(_indented(clean(part["how_to_record"])))
+            page.print(_indented(clean_lines(part["how_to_record"])))
 
 
 def _show_finding(page: Console, finding: Json, wording: Wording) -> None:
     level = finding["severity"]
     severity = Text(f"[{wording.say(Key(f'page.{level}'))}] ", style=_STYLES[level])
-    page.print(severity + Text(clean(finding["title"]), style="bold"))
+    title = glued(f"{severity.plain}{clean(finding['title'])}", page.width)
+    page.print(severity + Text(title.removeprefix(severity.plain), style="bold"))
     facts = [_evidence_text(each) for each in finding["evidence"]]
     place = _place_text(finding["where"])
     if place:
         page.print(_indented(clean(place)))
     if facts:
-        page.print(_indented(clean("; ".join(facts))))
+        page.print(_indented(glued(clean("; ".join(facts)), page.width - _INDENT)))
     page.print(_indented(f"→ {clean(finding['fix'])}"))
     if finding["slices"]:
         numbers = ", ".join(str(each["slice_id"]) for each in finding["slices"])
@@ -77,7 +78,7 @@ def _value_text(value: Any, unit: str) -> str:
     number = (
         count_text(value) if isinstance(value, int) else f"{value:,.1f}" if isinstance(value, float) else str(value)
     )
-    return number if unit == "count" else f"{number}%" if unit == "percent" else f"{number} {unit}"
+    return number if unit == "count" else f"{number} %" if unit == "percent" else f"{number} {unit}"
 
 
 def _place_text(where: Json | None) -> str:
@@ -99,7 +100,7 @@ def show_top(page: Console, findings: list[Json]) -> None:
         return
     page.print("What to change", style="bold")
     for finding in chosen[:_TOP]:
-        page.print(Text(clean(finding["title"])))
+        page.print(Text(glued(clean(finding["title"]), page.width)))
         page.print(_indented(f"→ {clean(finding['fix'])}"))
     page.print(Text("All findings with their evidence: laptime advise"))
     page.print()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -52,11 +53,13 @@ def _show_device(page: Console, device: Json, curve: LiveBytes) -> None:
 
 def drawn(curve: LiveBytes, *, width: int) -> list[str]:
     """The curve, the most of each column's time span; a scale of bytes at its left, of time below."""
-    peak, _ = curve.peak
-    begin, end = int(curve.times[0]), int(curve.times[-1])
+    times, levels = curve.times, curve.levels
+    if curve.end_ns is not None:  # its last level holds until there
+        times, levels = np.append(times, curve.end_ns), np.append(levels, levels[-1])
+    begin, end, peak = int(times[0]), int(times[-1]), int(levels.max())
     if peak <= 0 or end <= begin:
         return []
-    most = highest(curve.times, curve.levels, columns=width)
+    most = highest(times, levels, columns=width)
     filled = [_ceil_share(int(level), peak, len(_EIGHTHS[1:]) * _CURVE_HEIGHT) for level in most]
     lines = []
     for row in reversed(range(_CURVE_HEIGHT)):
@@ -78,6 +81,8 @@ def _ceil_share(part: int, whole: int, steps: int) -> int:
 
 def _show_owners(page: Console, device: Json) -> None:
     owners = device["live_at_peak"]
+    if not owners:
+        return
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="")
     name_width = max(24, page.width - 47)
     grid.add_column("lives at the peak", no_wrap=True, width=name_width)

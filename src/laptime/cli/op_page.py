@@ -13,7 +13,7 @@ from laptime.cli.units import count_text, quantity_text, share_text, shortened, 
 
 Row = dict[str, object]
 
-_FIXED_WIDTH = 52
+_FIXED_WIDTH = 54
 """Width of all columns but the name."""
 _BESIDE_WIDTH = 2
 """What a column more takes of the name."""

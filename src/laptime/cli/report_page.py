@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from laptime.cli.units import clean, count_text, share_text, shortened, time_text
+from laptime.cli.units import clean, clean_lines, count_text, glued, share_text, shortened, time_text
 
 Json = dict[str, Any]  # the report's JSON
 
@@ -74,7 +74,7 @@ def show(report: Json, out: Console | None = None, *, part: str = "") -> None:
     ranks = report["ranks"]
     chosen = _most_telling(ranks)
     page.print(_title(report) + part, style="bold")
-    page.print(headline(chosen, many=len(ranks) > 1))
+    page.print(glued(headline(chosen, many=len(ranks) > 1), page.width))
     page.print()
     span = chosen["range"]
     if span and span["budget"]:
@@ -121,7 +121,7 @@ def headline(rank: Json, *, many: bool) -> str:
         return _headline_without_steps(rank, where)
     steps = f"{summary['steps_used']} step{'s' if summary['steps_used'] != 1 else ''}"
     inferred = "" if rank["steps"][0]["source"] == "marked" else ", inferred since none was marked"
-    time = time_text(summary["mean_ns"]).replace(" ", "\N{NO-BREAK SPACE}")
+    time = time_text(summary["mean_ns"])
     return f"A step takes {time}{where} (mean of {steps}{inferred}): {_largest_parts(summary['budget'], rank)}."
 
 
@@ -194,10 +194,10 @@ def _show_queueing(page: Console, budget: Json, queueing: Json | None) -> None:
         if counts[cause]
     ]
     if texts:
-        page.print(f"Gaps of the device per step: {', '.join(texts)}.")
+        page.print(glued(f"Gaps of the device per step: {', '.join(texts)}.", page.width))
     launches = queueing["launches"]
     if launches:
-        page.print(_ahead(launches["p50_ns"]))
+        page.print(glued(_ahead(launches["p50_ns"]), page.width))
     page.print()
 
 
@@ -234,7 +234,7 @@ def _show_ranks(page: Console, ranks: list[Json]) -> None:
     page.print(table)
     late = _latest_arrival(ranks)
     if late:
-        page.print(Text(late))
+        page.print(Text(glued(late, page.width)))
     page.print()
 
 
@@ -333,4 +333,4 @@ def _show_notes(page: Console, report: Json) -> None:
         page.print("Not recorded, and what records it", style="bold")
         for part in missing:
             page.print(Text(clean(part["what"])))
-            page.print(Padding(Text(clean(part["how_to_record"])), (0, 0, 0, 4)))
+            page.print(Padding(Text(clean_lines(part["how_to_record"])), (0, 0, 0, 4)))

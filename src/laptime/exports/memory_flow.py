@@ -22,8 +22,9 @@ from laptime.analyses.memory import LiveBytes, highest, live_bytes
 from laptime.errors import LaptimeError
 from laptime.exports.memory_flow_layout import Floats, by_address, has_addresses, packed
 from laptime.exports.outputs import open_output
-from laptime.exports.svg import PALE, Scale, escaped, label, line, size_text, size_ticks, time_text, time_ticks
+from laptime.exports.svg import PALE, Scale, escaped, label, line, size_ticks, time_ticks
 from laptime.model.arrays import IntArray
+from laptime.model.quantities import size_text, time_text
 from laptime.model.trace import Trace
 from laptime.model.vocabulary import NULL
 
@@ -38,7 +39,7 @@ _LEAST_PX = 0.6
 _TAG_SPACE = "https://megengine.org.cn"
 _SOURCE_OP_ID = "megengine_op_id"
 _LIVES = (
-    (100_000, "#F2C14E", "under 100 us"),
+    (100_000, "#F2C14E", "under 100 µs"),
     (1_000_000, "#F08A4B", "under 1 ms"),
     (10_000_000, "#D9534F", "under 10 ms"),
     (100_000_000, "#A23B72", "under 100 ms"),

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from laptime.model.quantities import SIZES, TIMES
+
 INK, PALE = "#222222", "#DDDDDD"
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 )
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ROUND = (1, 2, 5, 10)
-_TIME_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns"))
-_SIZE_UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
 
 def escaped(text: object) -> str:
@@ -48,29 +48,14 @@ class Scale:
         return self.from_px + (value - self.low) / max(self.high - self.low, 1) * (self.to_px - self.from_px)
 
 
-def time_text(ns: int) -> str:
-    """`33.97 ms`."""
-    return _in_unit(ns, _TIME_UNITS)
-
-
-def size_text(count: int) -> str:
-    """`9.39 MiB`."""
-    return _in_unit(count, _SIZE_UNITS)
-
-
-def _in_unit(value: int, units: tuple[tuple[int, str], ...]) -> str:
-    size, unit = next((entry for entry in units if abs(value) >= entry[0]), units[-1])
-    return f"{value / size:.4g} {unit}"
-
-
 def time_ticks(low: int, high: int, *, at_most: int) -> list[tuple[int, str]]:
     """Round times between two, with their text."""
-    return _ticks(low, high, at_most, units=_TIME_UNITS, rounds=_decimal_steps)
+    return _ticks(low, high, at_most, units=TIMES, rounds=_decimal_steps)
 
 
 def size_ticks(low: int, high: int, *, at_most: int) -> list[tuple[int, str]]:
     """Round sizes between two, with their text."""
-    return _ticks(low, high, at_most, units=_SIZE_UNITS, rounds=_binary_steps)
+    return _ticks(low, high, at_most, units=SIZES, rounds=_binary_steps)
 
 
 def _ticks(

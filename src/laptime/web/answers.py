@@ -20,6 +20,7 @@ from laptime._version import __version__
 from laptime.analyses import REPORT_VERSION
 from laptime.model.trace import Run, Trace
 from laptime.web.catalogue import Catalogue
+from laptime.web.long_tables import LongTables
 
 MOST_BYTES = 128 << 20
 """Answers kept in memory, as they are stored."""
@@ -42,6 +43,7 @@ class Answers:
 
     catalogue: Catalogue
     most_bytes: int = MOST_BYTES
+    long_tables: LongTables = field(default_factory=LongTables)
     _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict)
     _bytes: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -23,9 +23,9 @@ RUN_ID = "run"
 OPERATORS = 20
 """Rows of each table of operators."""
 CURVE_POINTS = 1500
-_PARTS = ("step", "utilisation")
+_PARTS = ("step", "utilisation", "memory", "pipeline")
 """Analyses that count the chosen steps alone."""
-_WHOLES = ("memory", "pipeline", "counters", "files")
+_WHOLES = ("counters", "files")
 
 Answers = dict[str, tuple[int, object]]
 """Status and JSON by address, its options in alphabetical order."""
@@ -55,7 +55,7 @@ def _questions(language: str, steps: str | None) -> Iterator[str]:
         yield _address("op", by=by, limit=OPERATORS, **part)
     yield from (_address(name, **part) for name in _PARTS)
     yield from (_address(name) for name in _WHOLES)
-    yield _address("memory/curve", points=CURVE_POINTS)
+    yield _address("memory/curve", points=CURVE_POINTS, **part)
 
 
 def _address(resource: str = "", **options: object) -> str:

@@ -1,4 +1,5 @@
 import { problemOf } from './problem'
+import { glued } from '../lib/units'
 import type { Finding, Report } from './shapes'
 
 export interface Advice {
@@ -12,5 +13,6 @@ export async function readAdvice(run: string, rank: number | null, language: str
   const response = await fetch(`/api/runs/${encodeURIComponent(run)}/advise?${query}`)
   if (!response.ok) throw await problemOf(response)
   const advice = (await response.json()) as Advice
-  return { ...advice, findings: advice.findings.toSorted((a, b) => (b.saving_ns_per_step ?? 0) - (a.saving_ns_per_step ?? 0)) }
+  const findings = advice.findings.map((each) => ({ ...each, title: glued(each.title) }))
+  return { ...advice, findings: findings.toSorted((a, b) => (b.saving_ns_per_step ?? 0) - (a.saving_ns_per_step ?? 0)) }
 }

@@ -513,6 +513,7 @@ export interface components {
         Allocations: {
             /** Device */
             device: string | null;
+            range: components["schemas"]["Range"] | null;
             /** Rank */
             rank: number | null;
             /** Rows */
@@ -1023,11 +1024,15 @@ export interface components {
         };
         /**
          * CounterCurve
-         * @description A counter over time; `samples` counts them before thinning.
+         * @description A counter over time; `samples` counts them before thinning. Null: no sample lies in the range.
          */
         laptime__web__shapes__memory__CounterCurve: {
             /** Device */
             device: string | null;
+            /** Max At Ns */
+            max_at_ns: number | null;
+            /** Max Value */
+            max_value: number | null;
             /** Name */
             name: string;
             /** Samples */
@@ -1112,6 +1117,7 @@ export interface components {
             device: string | null;
             /** Owners */
             owners: components["schemas"]["Block"][];
+            range: components["schemas"]["Range"] | null;
             /** Rank */
             rank: number | null;
             /** Schema Version */
@@ -1130,6 +1136,7 @@ export interface components {
             counters: components["schemas"]["MemoryCounter"][];
             /** Devices */
             devices: components["schemas"]["DeviceMemory"][];
+            range: components["schemas"]["Range"] | null;
             /** Rank */
             rank: number | null;
             /** Schema Version */
@@ -1144,6 +1151,7 @@ export interface components {
         MemoryByOperator: {
             /** Device */
             device: string | null;
+            range: components["schemas"]["Range"] | null;
             /** Rank */
             rank: number | null;
             /** Rows */
@@ -1157,15 +1165,15 @@ export interface components {
         };
         /**
          * MemoryCounter
-         * @description A counter of the allocator.
+         * @description A counter of the allocator; null where no sample lies in the range.
          */
         MemoryCounter: {
             /** Device */
             device: string | null;
             /** Max At Ns */
-            max_at_ns: number;
+            max_at_ns: number | null;
             /** Max Value */
-            max_value: number;
+            max_value: number | null;
             /** Mean Value */
             mean_value: number | null;
             /** Name */
@@ -1198,12 +1206,15 @@ export interface components {
             peak_at_ns: number | null;
             /** Peak Bytes */
             peak_bytes: number | null;
+            range: components["schemas"]["Range"] | null;
             /** Rank */
             rank: number | null;
             /** Schema Version */
             schema_version: number;
             /** Source */
             source: string;
+            /** Start Ns */
+            start_ns: number;
             /** Times Ns */
             times_ns: number[];
         };
@@ -1416,7 +1427,7 @@ export interface components {
         };
         /**
          * OutputQueue
-         * @description The queue behind an operator.
+         * @description The queue behind an operator; `samples` is null where the source does not tell which belong to the range.
          */
         OutputQueue: {
             /** Capacity */
@@ -1441,6 +1452,7 @@ export interface components {
             operators: components["schemas"]["PipelineOperator"][];
             /** Queues */
             queues: components["schemas"]["Queue"][];
+            range: components["schemas"]["Range"] | null;
             /** Rank */
             rank: number | null;
             /** Schema Version */
@@ -1539,21 +1551,21 @@ export interface components {
         };
         /**
          * Queue
-         * @description A queue between stages.
+         * @description A queue between stages; `samples` is null where the source does not tell which belong to the range.
          */
         Queue: {
             /** Capacity */
             capacity: number | null;
             /** Empty Count */
-            empty_count: number;
+            empty_count: number | null;
             /** Full Count */
             full_count: number | null;
             /** Mean Size */
-            mean_size: number;
+            mean_size: number | null;
             /** Queue */
             queue: string;
             /** Samples */
-            samples: number;
+            samples: number | null;
             /** Stage */
             stage: string;
             /** Usage Share */
@@ -1584,6 +1596,8 @@ export interface components {
         /**
          * QueueSamples
          * @description One queue over time; `queues` names all of them, `sample_count` counts samples before thinning.
+         *
+         *     It is null where the source does not tell which of them belong to the range.
          */
         QueueSamples: {
             /** Capacity */
@@ -1592,10 +1606,11 @@ export interface components {
             queue: string | null;
             /** Queues */
             queues: string[];
+            range: components["schemas"]["Range"] | null;
             /** Rank */
             rank: number | null;
             /** Sample Count */
-            sample_count: number;
+            sample_count: number | null;
             /** Samples */
             samples: components["schemas"]["QueueSample"][];
             /** Schema Version */
@@ -2698,8 +2713,14 @@ export interface operations {
     memory: {
         parameters: {
             query?: {
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
                 /** @description Rank to look at; default: the first. */
                 rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
             };
             header?: never;
             path: {
@@ -2779,6 +2800,8 @@ export interface operations {
                 device?: string | null;
                 /** @description COL=TEXT: the column contains it. */
                 filter?: string[] | null;
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
                 /** @description COL=A,B: it is one of these. */
                 in?: string[] | null;
                 /** @description Rows at most. */
@@ -2793,6 +2816,10 @@ export interface operations {
                 search?: string | null;
                 /** @description A column to sort by. */
                 sort?: string | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
             };
             header?: never;
             path: {
@@ -2864,10 +2891,16 @@ export interface operations {
             query?: {
                 /** @description Device by its name; default: the one with the highest peak. */
                 device?: string | null;
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
                 /** @description Points of each curve at most. */
                 points?: number;
                 /** @description Rank to look at; default: the first. */
                 rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
             };
             header?: never;
             path: {
@@ -2941,10 +2974,16 @@ export interface operations {
                 at_ns?: number | null;
                 /** @description Device by its name; default: the one with the highest peak. */
                 device?: string | null;
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
                 /** @description Blocks at most, the largest first. */
                 limit?: number;
                 /** @description Rank to look at; default: the first. */
                 rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
             };
             header?: never;
             path: {
@@ -3016,10 +3055,16 @@ export interface operations {
             query?: {
                 /** @description Device by its name; default: the one with the highest peak. */
                 device?: string | null;
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
                 /** @description Most rows. */
                 limit?: number;
                 /** @description Rank to look at; default: the first. */
                 rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
             };
             header?: never;
             path: {
@@ -3283,8 +3328,14 @@ export interface operations {
     pipeline: {
         parameters: {
             query?: {
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
                 /** @description Rank to look at; default: the first. */
                 rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
             };
             header?: never;
             path: {
@@ -3354,10 +3405,16 @@ export interface operations {
     pipeline_samples: {
         parameters: {
             query?: {
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
                 /** @description Default: the first between stages. */
                 queue?: string | null;
                 /** @description Rank to look at; default: the first. */
                 rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
             };
             header?: never;
             path: {

@@ -10,7 +10,9 @@ export interface CounterChartProps {
   readonly label: string
   /** Counters of one unit. */
   readonly counters: readonly Counter[]
-  /** Where the recording ends; the last value holds until then. */
+  /** Where the recording begins, or the part of it that is shown. */
+  readonly start?: number
+  /** Where it ends; the last value holds until then. */
   readonly end: number
   readonly height?: number
   /** A legend names the counters; without it the heading does. */
@@ -18,9 +20,9 @@ export interface CounterChartProps {
 }
 
 /** Counters over time, each value holding until the next. */
-export function CounterChart({ label, counters, end, height = 220, named = true }: CounterChartProps) {
+export function CounterChart({ label, counters, start = 0, end, height = 220, named = true }: CounterChartProps) {
   const { memory: texts } = useTexts()
-  const option = useCallback((look: Look) => counterOption(counters, end, look, named), [counters, end, named])
+  const option = useCallback((look: Look) => counterOption(counters, [start, end], look, named), [counters, start, end, named])
   const table = () => ({
     columns: [texts.counter, texts.time, texts.counterValue],
     rows: counters.flatMap((counter) => counter.times_ns.map((ns, at) => [counter.name, exactly(ns, 'time'), isBytes(counter) ? exactly(counter.values[at], 'bytes') : counterText(counter.values[at], counter)])),
@@ -32,7 +34,7 @@ const DASHES: readonly (string | readonly number[])[] = ['solid', [6, 3], [2, 3]
 const LINE_OF_LEGEND = 20
 const PER_LINE = 4
 
-function counterOption(counters: readonly Counter[], end: number, look: Look, named: boolean): ChartOption {
+function counterOption(counters: readonly Counter[], [start, end]: readonly [number, number], look: Look, named: boolean): ChartOption {
   const [first] = counters
   const inBytes = first !== undefined && isBytes(first)
   const most = Math.max(...counters.flatMap((counter) => counter.values), 0)
@@ -43,8 +45,8 @@ function counterOption(counters: readonly Counter[], end: number, look: Look, na
     legend: legend(look, { show: named, ...LINES, right: 36 }),
     tooltip: tooltip(look, { axisPointer: { type: 'line', lineStyle: { color: look.dimmed } }, formatter: (items: readonly Item[]) => told(items, counters) }),
     xAxis: valueAxis(look, 'time', {
-      min: 0, max: end, splitLine: { show: false }, axisLine: { show: true, lineStyle: { color: look.line } },
-      axisLabel: { color: look.dimmed, formatter: timeTick, hideOverlap: true, showMaxLabel: false },
+      min: start, max: end, splitLine: { show: false }, axisLine: { show: true, lineStyle: { color: look.line } },
+      axisLabel: { color: look.dimmed, formatter: timeTick, hideOverlap: true, showMinLabel: start === 0, showMaxLabel: false },
     }),
     yAxis: valueAxis(look, 'number', { ...(inBytes ? byteTicks(most) : {}), axisLabel: label, splitNumber: 4 }),
     dataZoom: zoom(look, { filterMode: 'none', labelFormatter: timeTick }),

@@ -3,6 +3,7 @@ import { entryOf, useWholeReport } from '../state/report'
 import { useParam, useParams, usePlace, useSelection } from '../state/address'
 import { useTexts } from '../state/language'
 import { useRun } from '../state/runs'
+import { FIRST_PAGE } from '../state/tables'
 import { PAGES } from '../views/pages'
 import styles from './Frame.module.css'
 import { StepRangeControl } from './StepRangeControl'
@@ -33,7 +34,7 @@ export function RunControls({ run }: { run: string }) {
           data={[{ value: '', label: `${frame.device}: ${frame.allDevices}` }, ...devices.map((each) => ({ value: String(each.device), label: `${frame.device} ${each.device}` }))]}
           value={device === null ? '' : String(device)} onChange={setDevice} />
       )}
-      {takes.includes('steps') && entry !== null && entry.steps.length > 1 && <StepRangeControl steps={entry.steps.map((each) => each.step)} chosen={steps} onChoose={(text) => change({ steps: text })} />}
+      {takes.includes('steps') && entry !== null && entry.steps.length > 1 && <StepRangeControl steps={entry.steps.map((each) => each.step)} chosen={steps} onChoose={(text) => change({ steps: text, ...FIRST_PAGE })} />}
     </div>
   )
 }

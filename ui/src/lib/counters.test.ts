@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { counterText, highest, isBytes } from './counters'
+import { counterText, isBytes } from './counters'
 import { SPACE } from './units'
 
 test.each([
@@ -16,8 +16,3 @@ test.each([
   [0.5, { name: 'ratio', unit: null }, '0.500'],
   [null, { name: 'ratio', unit: null }, '–'],
 ])('%s of %o reads %s', (value, counter, text) => expect(counterText(value, counter).replaceAll(SPACE, ' ')).toBe(text))
-
-test('the highest sample, and the first of them', () => {
-  expect(highest({ name: '', unit: null, times_ns: [1, 2, 3], values: [4, 9, 9] })).toEqual({ value: 9, at: 2 })
-  expect(highest({ name: '', unit: null, times_ns: [], values: [] })).toBeNull()
-})

@@ -21,13 +21,3 @@ export function counterText(value: number | null | undefined, counter: { unit: s
   const number = Number.isInteger(value) ? exact(value) : significant(value)
   return counter.unit === null ? number : `${number}${SPACE}${counter.unit}`
 }
-
-/** The largest sample and the first time of it. */
-export function highest(counter: Counter): { value: number; at: number } | null {
-  let place = 0
-  counter.values.forEach((value, at) => {
-    if (value > counter.values[place]!) place = at
-  })
-  const value = counter.values[place]
-  return value === undefined ? null : { value, at: counter.times_ns[place]! }
-}

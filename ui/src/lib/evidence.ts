@@ -1,6 +1,6 @@
 import { bytes, count, exact, share, significant, SPACE, time } from './units'
 
-const READ: Record<string, (value: number) => string> = { ns: time, bytes, B: bytes, share, count }
+const READ: Record<string, (value: number) => string> = { ns: time, bytes, B: bytes, share, percent: (value) => share(value / 100), count }
 
 /** A value of evidence with its unit, as read; texts as they are. */
 export function evidenceText(value: number | string | null, unit: string | null): string {

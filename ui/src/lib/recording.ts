@@ -9,9 +9,9 @@ export function howToRecord(report: Pick<Report, 'not_recorded'> | undefined, wh
 type Lacking = 'step markers' | 'memory' | 'data queues'
 
 const BY_LAPTIME: Record<Lacking, string> = {
-  'step markers': 'with laptime.profile() as prof:\n    for batch in loader:\n        train(batch)\n        prof.step()',
+  'step markers': 'with laptime.Profiler("runs/mine") as prof:\n    for batch in loader:\n        train(batch)\n        prof.step()',
   memory: 'laptime.Profiler(profile_memory=True)',
-  'data queues': 'for batch in prof.watch(loader):',
+  'data queues': 'with laptime.Profiler("runs/mine") as prof:\n    for batch in prof.watch(loader):\n        train(batch)\n        prof.step()',
 }
 
 /** The same, and where its framework has no word for it, how laptime records it. */

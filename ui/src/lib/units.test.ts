@@ -13,6 +13,7 @@ test.each([
   [999, '999 ns'],
   [1000, '1.00 µs'],
   [1234, '1.23 µs'],
+  [12_250, '12.3 µs'],
   [205_380_912, '205 ms'],
   [999_600, '1.00 ms'],
   [999_400, '999 µs'],
@@ -35,6 +36,8 @@ test.each([
 test.each([
   [0, '0.0 %'],
   [0.0001, '< 0.1 %'],
+  [-0.0001, '> -0.1 %'],
+  [0.1225, '12.3 %'],
   [0.616, '61.6 %'],
   [1, '100 %'],
   [0.9996, '100 %'],
@@ -52,6 +55,10 @@ test('counts are whole up to a million', () => {
 test('unknown is never 0', () => {
   for (const read of [time, bytes, count, share]) expect(read(null)).toBe(UNKNOWN)
   expect(readable(undefined, 'number')).toBe(UNKNOWN)
+})
+
+test('numbers keep their units', () => {
+  expect(units.glued('42.1 ms of each step (53.1 %), < 0.1 % of 3 steps')).toBe(`42.1${SPACE}ms of each step (53.1${SPACE}%), <${SPACE}0.1${SPACE}% of 3 steps`)
 })
 
 test('exact values keep every digit', () => {

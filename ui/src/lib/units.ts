@@ -6,6 +6,11 @@ export const UNKNOWN = '–'
 /** Between a number and its unit, where no line may break. */
 export const SPACE = '\u00a0'
 
+/** A sentence in which no line breaks between a number and its unit. */
+export function glued(text: string): string {
+  return text.replace(/(?<=[\d<>]) (?=-?\d|%|(?:[nµm]?s|[KMGT]iB|B)(?![A-Za-z]))/g, SPACE)
+}
+
 type Scale = readonly (readonly [unit: string, size: number])[]
 
 export const TIMES: Scale = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]]

@@ -6,6 +6,7 @@ import { Chart } from '../components/chart/Chart'
 import type { Look } from '../components/chart/look'
 import { Loaded } from '../components/Loaded'
 import { bytes, time } from '../lib/units'
+import { useQueryChoices } from '../state/address'
 import { useTexts } from '../state/language'
 import { curveOption } from '../views/memory/curveOption'
 import { totalsOf } from '../views/memory/totals'
@@ -20,7 +21,8 @@ interface MemorySectionProps {
 
 /** How high the memory rises, what lives at its peak, and the curve. */
 export function MemorySection({ run, report, entry }: MemorySectionProps) {
-  const curve = api.useQuery('get', '/api/runs/{run}/memory/curve', { params: { path: { run }, query: { points: CURVE_POINTS } } })
+  const choices = useQueryChoices()
+  const curve = api.useQuery('get', '/api/runs/{run}/memory/curve', { params: { path: { run }, query: { ...choices, points: CURVE_POINTS } } })
   return (
     <>
       <MemoryCard run={run} report={report} />

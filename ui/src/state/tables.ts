@@ -6,7 +6,7 @@ import { useParams } from './address'
 
 export interface HeldPage extends Held {
   readonly sort: Sort
-  /** How many rows come before those shown, where the server pages. */
+  /** How many rows come before those shown, where the server has the others. */
   readonly offset: number
   readonly onOffset: (offset: number) => void
 }

@@ -1,6 +1,6 @@
 /** The pages of a run that there are, in the order of the navigation. A new page adds its line here. */
-import type { ComponentType } from 'react'
 import { type Icon, FilesIcon, MemoryIcon, OperatorsIcon, OverviewIcon, PipelineIcon, StepsIcon, UtilisationIcon } from '../components/icons'
+import type { Load } from '../frame/Code'
 import type { Texts } from '../texts/catalogues'
 
 export interface PageProps {
@@ -13,19 +13,17 @@ type Area = { [Name in keyof Texts]: Texts[Name] extends { title: string; questi
 /** What the header offers to choose, beside the rank. */
 export type Choice = 'device' | 'steps'
 
-type View = () => Promise<{ default: ComponentType<PageProps> }>
-
 export interface Page {
   /** The last part of its address, and its area of the texts. */
   readonly name: Area
   readonly icon: Icon
   /** Fetches its code. */
-  readonly load: View
+  readonly load: Load<PageProps>
   /** Choices of the header that change what it shows. */
   readonly takes: readonly Choice[]
 }
 
-function page(name: Area, icon: Icon, takes: readonly Choice[], load: View): Page {
+function page(name: Area, icon: Icon, takes: readonly Choice[], load: Load<PageProps>): Page {
   return { name, icon, takes, load }
 }
 

@@ -269,7 +269,12 @@ _TEXTS = {
         "record all ranks into one folder, then open the folder: the one that others wait for may be among them"
     ),
     "missing.data_queues": "data queues",
-    "missing.data_queues.how": "laptime.Profiler, and for batch in prof.watch(loader):",
+    "missing.data_queues.how": (
+        'with laptime.Profiler("runs/mine") as prof:\n'
+        "    for batch in prof.watch(loader):  # its waits and queues\n"
+        "        train(batch)\n"
+        "        prof.step()"
+    ),
     "missing.data_queues.how.mindspore": "mindspore.Profiler(data_process=True)",
     # ---- pages ----
     "page.title": "What to change in {path}",
@@ -302,7 +307,7 @@ _TEXTS = {
     "evidence.gaps_per_step": "gaps per step that end with a late launch",
     "evidence.device_slices_per_step": "pieces of device work per step",
     "evidence.median_kernel": "median kernel",
-    "evidence.kernels_below_10us": "kernels below 10 us",
+    "evidence.kernels_below_10us": "kernels below 10 µs",
     "evidence.median_between_launches": "median time between launches",
     "evidence.pauses_per_step": "pauses per step",
     "evidence.longest_pause": "longest pause",

@@ -8,9 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from laptime.analyses.memory_by_operator import memory_by_operator as by_operator_of
+from laptime.analyses.ranges import as_json as part_as_json
 from laptime.model.trace import Run
 from laptime.web.answers import head_of
-from laptime.web.asking import AnswersOf, Device, Rank, RunId
+from laptime.web.asking import AnswersOf, Device, PartOf, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.memory_by_operator import MemoryByOperator
 
@@ -28,6 +29,7 @@ def memory_by_operator(
     run: RunId,
     answers: AnswersOf,
     request: Request,
+    part: PartOf,
     rank: Rank = None,
     device: Device = None,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Most rows.")] = 1000,
@@ -36,7 +38,7 @@ def memory_by_operator(
 
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
-        found = by_operator_of(trace, device=device, limit=limit)
-        return {**head_of(trace), **asdict(found)}
+        found = by_operator_of(trace, device=device, part=part, limit=limit)
+        return {**head_of(trace), "range": part_as_json(part, trace), **asdict(found)}
 
     return answers.json(request, run, compute)

@@ -12,10 +12,12 @@ from laptime.analyses.allocations import ALLOCATION_COLUMNS, allocations
 from laptime.analyses.memory_curve import memory_curve
 from laptime.analyses.memory_live import live_at
 from laptime.analyses.options import one_of_these
+from laptime.analyses.parts import Part
+from laptime.analyses.ranges import as_json as part_as_json
 from laptime.analyses.thinning import LEAST_POINTS
 from laptime.model.trace import Run, Trace
 from laptime.web.answers import head_of
-from laptime.web.asking import AnswersOf, Device, Rank, RunId
+from laptime.web.asking import AnswersOf, Device, PartOf, Rank, RunId
 from laptime.web.choosing import ChoiceOf
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.memory import Allocations, LiveBlocks, MemoryCurve
@@ -27,13 +29,13 @@ _MOST_POINTS = 100_000
 _ROWS = 100
 
 
-def _told(rank: int | None, analyse: Callable[[Trace], object]) -> Callable[[Run], object]:
-    """An answer with the recording that it is about."""
+def _told(rank: int | None, part: Part, analyse: Callable[[Trace], object]) -> Callable[[Run], object]:
+    """An answer with the recording and the part of it that it is about."""
 
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
         found = asdict(analyse(trace))  # type: ignore[call-overload]  # analyses give dataclasses
-        return {**head_of(trace), **found}
+        return {**head_of(trace), "range": part_as_json(part, trace), **found}
 
     return compute
 
@@ -45,12 +47,17 @@ def curve(
     run: RunId,
     answers: AnswersOf,
     request: Request,
+    part: PartOf,
     rank: Rank = None,
     device: Device = None,
     points: Annotated[int, Query(ge=LEAST_POINTS, le=_MOST_POINTS, description="Points of each curve at most.")] = 2000,
 ) -> Response:
     """Live bytes of a device over time, extremes kept, and the counters of memory."""
-    return answers.json(request, run, _told(rank, lambda trace: memory_curve(trace, device=device, points=points)))
+
+    def analyse(trace: Trace) -> object:
+        return memory_curve(trace, device=device, part=part, points=points)
+
+    return answers.json(request, run, _told(rank, part, analyse))
 
 
 @router.get(
@@ -60,23 +67,38 @@ def live(
     run: RunId,
     answers: AnswersOf,
     request: Request,
+    part: PartOf,
     rank: Rank = None,
     device: Device = None,
     at_ns: Annotated[int | None, Query(ge=-_MOST_NS, le=_MOST_NS, description="Default: the time of the peak.")] = None,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Blocks at most, the largest first.")] = _ROWS,
 ) -> Response:
     """The blocks that live on a device at a time, and who made them."""
-    return answers.json(request, run, _told(rank, lambda trace: live_at(trace, at_ns, device=device, limit=limit)))
+
+    def analyse(trace: Trace) -> object:
+        return live_at(trace, at_ns, device=device, part=part, limit=limit)
+
+    return answers.json(request, run, _told(rank, part, analyse))
 
 
 @router.get(
     "/allocations", operation_id="allocations", response_model=Allocations, responses=OF_RUN, summary="Blocks of memory"
 )
 def blocks(
-    run: RunId, answers: AnswersOf, request: Request, choice: ChoiceOf, rank: Rank = None, device: Device = None
+    run: RunId,
+    answers: AnswersOf,
+    request: Request,
+    choice: ChoiceOf,
+    part: PartOf,
+    rank: Rank = None,
+    device: Device = None,
 ) -> Response:
     """The table of memory blocks of a device; 100 rows, the largest first, unless asked otherwise."""
     sort = choice.sort or "size_bytes"
     one_of_these(sort, ALLOCATION_COLUMNS, "sort")
     chosen = choice.selection(ALLOCATION_COLUMNS, sort=sort, limit=_ROWS)
-    return answers.json(request, run, _told(rank, lambda trace: allocations(trace, device=device, selection=chosen)))
+
+    def analyse(trace: Trace) -> object:
+        return allocations(trace, device=device, part=part, selection=chosen)
+
+    return answers.json(request, run, _told(rank, part, analyse))

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from laptime.analyses.queue_curve import queue_curve
 from laptime.model.trace import Run
 from laptime.web.answers import head_of
-from laptime.web.asking import AnswersOf, Rank, RunId
+from laptime.web.asking import AnswersOf, PartOf, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.pipeline import QueueSamples
 
@@ -28,6 +28,7 @@ def samples(
     run: RunId,
     answers: AnswersOf,
     request: Request,
+    part: PartOf,
     rank: Rank = None,
     queue: Annotated[str | None, Query(max_length=200, description="Default: the first between stages.")] = None,
 ) -> Response:
@@ -35,6 +36,6 @@ def samples(
 
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
-        return {**head_of(trace), **asdict(queue_curve(trace, queue))}
+        return {**head_of(trace), **asdict(queue_curve(trace, queue, part=part))}
 
     return answers.json(request, run, compute)

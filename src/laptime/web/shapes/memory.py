@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
+from laptime.web.shapes.report import Range
+
 
 class Block(TypedDict):
     """A block of memory and its life."""
@@ -31,13 +33,13 @@ class DeviceMemory(TypedDict):
 
 
 class MemoryCounter(TypedDict):
-    """A counter of the allocator."""
+    """A counter of the allocator; null where no sample lies in the range."""
 
     name: str
     device: str | None
     unit: str | None
-    max_value: int | float
-    max_at_ns: int
+    max_value: int | float | None
+    max_at_ns: int | None
     mean_value: float | None
     samples: int
 
@@ -48,12 +50,13 @@ class Memory(TypedDict):
     schema_version: int
     rank: int | None
     source: str
+    range: Range | None
     devices: list[DeviceMemory]
     counters: list[MemoryCounter]
 
 
 class CounterCurve(TypedDict):
-    """A counter over time; `samples` counts them before thinning."""
+    """A counter over time; `samples` counts them before thinning. Null: no sample lies in the range."""
 
     name: str
     device: str | None
@@ -61,6 +64,8 @@ class CounterCurve(TypedDict):
     samples: int
     times_ns: list[int]
     values: list[int | float]
+    max_value: int | float | None
+    max_at_ns: int | None
 
 
 class MemoryCurve(TypedDict):
@@ -69,6 +74,7 @@ class MemoryCurve(TypedDict):
     schema_version: int
     rank: int | None
     source: str
+    range: Range | None
     device: str | None
     devices: list[str | None]
     times_ns: list[int]
@@ -76,6 +82,7 @@ class MemoryCurve(TypedDict):
     changes: int
     peak_bytes: int | None
     peak_at_ns: int | None
+    start_ns: int
     end_ns: int
     capacity_bytes: int | None
     counters: list[CounterCurve]
@@ -87,6 +94,7 @@ class LiveBlocks(TypedDict):
     schema_version: int
     rank: int | None
     source: str
+    range: Range | None
     device: str | None
     at_ns: int | None
     bytes: int | None
@@ -110,6 +118,7 @@ class Allocations(TypedDict):
     schema_version: int
     rank: int | None
     source: str
+    range: Range | None
     device: str | None
     total_rows: int
     rows: list[Allocation]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
+from laptime.web.shapes.report import Range
+
 
 class OperatorMemory(TypedDict):
     """What an operator allocated; `op` is the name of the blocks where that is not known, null where nothing is."""
@@ -21,6 +23,7 @@ class MemoryByOperator(TypedDict):
     schema_version: int
     rank: int | None
     source: str
+    range: Range | None
     device: str | None
     total_rows: int
     rows: list[OperatorMemory]

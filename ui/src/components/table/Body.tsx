@@ -2,10 +2,13 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Column } from './column'
 import styles from './DataTable.module.css'
+import type { Parts } from './parts'
 import { TableRow } from './TableRow'
 
 interface BodyProps<Row> {
+  /** Rows that are here; all of them, but where `parts` fetches them. */
   readonly rows: readonly Row[]
+  readonly parts?: Parts<Row> | undefined
   /** How many rows there are before them. */
   readonly offset: number
   readonly columns: readonly Column<Row>[]
@@ -21,7 +24,9 @@ const MOST_MEASURED = 2000
 const MOVES: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }
 
 /** Rows in view between two spacers, each with what it opens in a body of its own. */
-export function Body<Row>({ rows, offset, columns, rowKey, expanded, onOpen, scroller }: BodyProps<Row>) {
+export function Body<Row>({ rows, parts, offset, columns, rowKey, expanded, onOpen, scroller }: BodyProps<Row>) {
+  const length = parts?.length ?? rows.length
+  const rowAt = (at: number): Row | undefined => (parts ? parts.rowAt(at) : rows[at])
   /** Rows that were opened, and whether they are now. */
   const [opened, setOpened] = useState<ReadonlyMap<string | number, boolean>>(new Map())
   const [active, setActive] = useState(0)
@@ -30,11 +35,13 @@ export function Body<Row>({ rows, offset, columns, rowKey, expanded, onOpen, scr
   // A new function would have all rows laid out anew on every scroll.
   const keyAt = useCallback((at: number) => rowKey(rows[at]!), [rows, rowKey])
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: length,
     getScrollElement: () => scroller,
     estimateSize: () => height,
-    getItemKey: keyAt,
+    ...(parts ? { initialOffset: parts.first * ROW_HEIGHT } : { getItemKey: keyAt }),
     overscan: 12,
+    // The last row stands below the head, which covers as much of the place.
+    scrollPaddingEnd: ROW_HEIGHT,
     initialRect: { width: 800, height: 600 },
   })
   const shown = virtual.getVirtualItems()
@@ -42,11 +49,11 @@ export function Body<Row>({ rows, offset, columns, rowKey, expanded, onOpen, scr
   // Rows of long tables are all as high as the first one drawn, but for what they open.
   useLayoutEffect(() => {
     const drawn = scroller?.querySelector('tr[data-at]')?.getBoundingClientRect().height
-    if (rows.length > MOST_MEASURED && drawn && Math.abs(drawn - height) >= 0.5) {
+    if (length > MOST_MEASURED && drawn && Math.abs(drawn - height) >= 0.5) {
       setHeight(drawn)
       virtual.measure()
     }
-  }, [scroller, rows, height, virtual])
+  }, [scroller, rows, length, height, virtual])
 
   useEffect(() => {
     if (!wantsFocus.current) return
@@ -57,6 +64,12 @@ export function Body<Row>({ rows, offset, columns, rowKey, expanded, onOpen, scr
     }
   })
 
+  const inView = virtual.range
+  const onView = parts?.onView
+  useEffect(() => {
+    if (inView) onView?.(inView.startIndex, inView.endIndex)
+  }, [inView?.startIndex, inView?.endIndex, onView])
+
   const toggle = (key: string | number) => {
     setOpened(new Map(opened).set(key, !opened.get(key)))
   }
@@ -66,14 +79,18 @@ export function Body<Row>({ rows, offset, columns, rowKey, expanded, onOpen, scr
     const by = MOVES[event.key]
     if (by !== undefined) {
       event.preventDefault()
-      const next = Math.max(0, Math.min(rows.length - 1, at + by))
+      const next = Math.max(0, Math.min(length - 1, at + by))
       wantsFocus.current = true
       setActive(next)
       virtual.scrollToIndex(next)
-    } else if (event.key === 'Enter' && (onOpen || expanded)) act(rows[at]!)
+      return
+    }
+    const row = rowAt(at)
+    if (row === undefined) return
+    if (event.key === 'Enter' && (onOpen || expanded)) act(row)
     else if (event.key === ' ' && expanded) {
       event.preventDefault()
-      toggle(rowKey(rows[at]!))
+      toggle(rowKey(row))
     }
   }
   const before = shown[0]?.start ?? 0
@@ -82,17 +99,40 @@ export function Body<Row>({ rows, offset, columns, rowKey, expanded, onOpen, scr
   return (
     <>
       {before > 0 && <Spacer height={before} span={span} />}
-      {shown.map(({ index, key }) => (
-        <tbody key={key} data-index={index} ref={rows.length <= MOST_MEASURED || opened.has(key as string | number) ? virtual.measureElement : null} className={styles.body}>
-          <TableRow
-            row={rows[index]!} at={index} offset={offset} columns={columns} tabbable={index === active}
-            open={opened.get(rowKey(rows[index]!)) ?? false} {...(expanded ? { expanded, onToggle: () => toggle(rowKey(rows[index]!)) } : {})}
-            {...(onOpen || expanded ? { onAct: () => act(rows[index]!) } : {})} onKey={(event) => move(event, index)}
-          />
-        </tbody>
-      ))}
+      {shown.map(({ index, key }) => {
+        const row = rowAt(index)
+        if (row === undefined) return <Awaited key={key} at={index} span={span} tabbable={index === active} onKey={(event) => move(event, index)} />
+        const own = rowKey(row)
+        return (
+          <tbody key={key} data-index={index} ref={length <= MOST_MEASURED || opened.has(own) ? virtual.measureElement : null} className={styles.body}>
+            <TableRow
+              row={row} at={index} offset={offset} columns={columns} tabbable={index === active}
+              open={opened.get(own) ?? false} {...(expanded ? { expanded, onToggle: () => toggle(own) } : {})}
+              {...(onOpen || expanded ? { onAct: () => act(row) } : {})} onKey={(event) => move(event, index)}
+            />
+          </tbody>
+        )
+      })}
       {after > 0 && <Spacer height={after} span={span} />}
     </>
+  )
+}
+
+interface AwaitedProps {
+  readonly at: number
+  readonly span: number
+  readonly tabbable: boolean
+  readonly onKey: (event: KeyboardEvent<HTMLElement>) => void
+}
+
+/** Stands where a row will be that is not here yet. */
+function Awaited({ at, span, tabbable, onKey }: AwaitedProps) {
+  return (
+    <tbody>
+      <tr data-at={at} aria-rowindex={at + 2} aria-busy="true" tabIndex={tabbable ? 0 : -1} className={styles.row} onKeyDown={onKey}>
+        <td colSpan={span}><span className={styles.awaited} /></td>
+      </tr>
+    </tbody>
   )
 }
 

@@ -8,6 +8,7 @@ import type { Column, Sort } from './column'
 import styles from './DataTable.module.css'
 import { Head } from './Head'
 import { Pages, type Served } from './Pages'
+import { MOST_SCROLLED, type Parts } from './parts'
 import { SearchBox } from './SearchBox'
 import { type Held, useRows } from './useRows'
 
@@ -33,6 +34,8 @@ export interface DataTableProps<Row> {
   readonly held?: Held
   /** Where the server sorts, searches and pages. */
   readonly served?: Served
+  /** Of a table that the server sorts and searches: rows come as they are scrolled to, and there are no pages. */
+  readonly parts?: Parts<Row>
   /** Stands instead of the rows where there are none. */
   readonly empty?: ReactNode
 }
@@ -43,9 +46,10 @@ const ON_PHONE = 150
 
 /** A table of any length: only rows in view are drawn; sorts by a click on a column, searches, expands. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, rows, columns, served, held, searchable = false, height = 480, tools } = props
+  const { label, rows, columns, served, parts, held, searchable = false, height = 480, tools } = props
   const texts = useTexts().table
   const [typed, setTyped] = useState('')
+  const listed = parts?.length
   const query = served?.query ?? held?.query ?? typed
   const ordered = useRows(rows, columns, { query: useDeferredValue(query), firstSort: props.sort ?? null, served, held })
   // State and no ref: the rows are drawn once it is there.
@@ -57,23 +61,24 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       {(searchable || tools !== undefined) && (
         <div className={styles.tools}>
           {searchable && <SearchBox value={query} onChange={served?.onQuery ?? held?.onQuery ?? setTyped} placeholder={props.placeholder ?? texts.search} />}
-          <span className={`numbers ${styles.count}`} role="status">{texts.rows(count(ordered.rows.length), count(served?.total ?? rows.length))}</span>
+          <span className={`numbers ${styles.count}`} role="status">{texts.rows(count(listed ?? ordered.rows.length), count(served?.total ?? rows.length))}</span>
           {typeof tools === 'function' ? tools(ordered.rows) : tools}
         </div>
       )}
-      {/* Another page is seen from its top. */}
-      <div key={served?.offset} ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
-        <table className={styles.table} style={{ minWidth: width }} aria-label={label} aria-rowcount={served?.total ?? ordered.rows.length}>
+      {/* Another page, or other rows in other order, are seen from their top. */}
+      <div key={parts ? `${query} ${served?.sort?.id} ${served?.sort?.desc}` : served?.offset} ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
+        <table className={styles.table} style={{ minWidth: width }} aria-label={label} aria-rowcount={(served?.total ?? ordered.rows.length) + 1}>
           <colgroup>
             {props.expanded && <col style={{ width: 36 }} />}
             {columns.map((column) => <col key={column.id} style={column.width === undefined ? {} : { width: column.width }} />)}
           </colgroup>
           <Head columns={columns} sort={ordered.sort} onSort={ordered.sortBy} expandable={props.expanded !== undefined} />
-          <Body {...props} rows={ordered.rows} offset={served?.offset ?? 0} scroller={scroller} />
+          <Body {...props} rows={ordered.rows} offset={parts ? 0 : (served?.offset ?? 0)} scroller={scroller} />
         </table>
-        {ordered.rows.length === 0 && <div className={styles.empty}>{query === '' ? (props.empty ?? texts.none) : texts.noneFor(query)}</div>}
+        {(listed ?? ordered.rows.length) === 0 && <div className={styles.empty}>{query === '' ? (props.empty ?? texts.none) : texts.noneFor(query)}</div>}
       </div>
-      {served && <Pages served={served} shown={rows.length} />}
+      {served && !parts && <Pages served={served} shown={rows.length} />}
+      {served && listed !== undefined && listed < served.total && <p className={styles.more}>{texts.most(count(MOST_SCROLLED))}</p>}
     </div>
   )
 }

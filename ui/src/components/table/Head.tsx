@@ -14,7 +14,7 @@ export function Head<Row>({ columns, sort, onSort, expandable }: HeadProps<Row>)
   const { table } = useTexts()
   return (
     <thead>
-      <tr>
+      <tr aria-rowindex={1}>
         {expandable && <th className={styles.expander}><span className={styles.unseen}>{table.expand}</span></th>}
         {columns.map((column) => {
           const sorted = sort?.id === column.id ? (sort.desc ? 'descending' : 'ascending') : 'none'

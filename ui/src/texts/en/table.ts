@@ -7,6 +7,7 @@ export const table = {
   collapse: 'Show less',
   none: 'No rows',
   noneFor: (query: string) => `No row answers “${query}”`,
+  most: (count: string) => `The first ${count} rows are listed; search or another order shows others.`,
   before: 'Before',
   next: 'Next',
   page: (first: string, last: string, all: string) => `${first}–${last} of ${all}`,

@@ -12,7 +12,7 @@ import { useOpenSlice, useSliceAddress } from '../../state/slices'
 import { useHeld } from '../../state/tables'
 import type { Texts } from '../../texts/catalogues'
 import { lifeEnd, ownerName } from './LiveCard'
-import { type MemoryChoice, memoryQuery } from './useMemory'
+import type { MemoryChoice } from './useMemory'
 
 const PAGE = 200
 const SORTED: readonly string[] = ['op', 'layout', 'size_bytes', 'start_ns', 'dur_ns', 'free_slice_id']
@@ -26,7 +26,7 @@ export function BlockTable({ choice }: { choice: MemoryChoice }) {
   const { offset } = held
   const asked = useDeferredValue(held.query).trim().slice(0, 200)
   const query = {
-    ...memoryQuery(choice), sort: sort.id, ascending: !sort.desc, limit: PAGE, offset,
+    ...choice.query, sort: sort.id, ascending: !sort.desc, limit: PAGE, offset,
     ...(asked === '' ? {} : { search: asked }),
   }
   const found = api.useQuery('get', '/api/runs/{run}/memory/allocations', { params: { path: { run: choice.run }, query } }, { placeholderData: keepPreviousData })

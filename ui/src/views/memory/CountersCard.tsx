@@ -18,7 +18,7 @@ export function CountersCard({ curve }: { curve: MemoryCurve }) {
   if (charts.length === 0) return null
   return (
     <Card title={texts.counters} hint={texts.countersHint} evidence="memory_pressure">
-      {charts.map(({ label, counters }) => <CounterChart key={label} label={label} counters={counters} end={curve.end_ns} height={280} />)}
+      {charts.map(({ label, counters }) => <CounterChart key={label} label={label} counters={counters} start={curve.start_ns} end={curve.end_ns} height={280} />)}
     </Card>
   )
 }

@@ -15,8 +15,6 @@ import { totalsOf } from './totals'
 export interface CurveCardProps {
   readonly curve: MemoryCurve
   readonly steps: readonly StepSpan[]
-  /** The part that the header's steps choose. */
-  readonly part: readonly [number, number] | null
   readonly at: number
   readonly onAt: (at: number | null) => void
 }
@@ -25,18 +23,18 @@ export interface CurveCardProps {
 const NEAR = 0.3
 
 /** Memory over time; a click or the arrow keys choose the instant that the rest of the page explains. */
-export function CurveCard({ curve, steps, part, at, onAt }: CurveCardProps) {
+export function CurveCard({ curve, steps, at, onAt }: CurveCardProps) {
   const { memory: texts } = useTexts()
   const all = totalsOf(curve, texts)
-  const near = (size: number) => (curve.peak_bytes ?? 0) > size * NEAR
+  const near = (size: number) => Math.max(...curve.bytes) > size * NEAR
   const [toCapacity, setToCapacity] = useState(near(curve.capacity_bytes ?? Infinity))
   const [withTotals, setWithTotals] = useState(near(Math.max(...all.flatMap(({ counter }) => counter.values))))
   const [seen, setSeen] = useState<readonly [number, number] | null>(null)
   const totals = withTotals ? all : []
   // What is seen after zooming is taken along when something else changes; by itself it draws nothing anew.
   const option = useCallback(
-    (look: Look) => curveOption({ curve, totals, steps, at, toCapacity, seen: seen ?? part }, look, texts),
-    [curve, steps, part, at, toCapacity, withTotals, texts],
+    (look: Look) => curveOption({ curve, totals, steps, at, toCapacity, seen }, look, texts),
+    [curve, steps, at, toCapacity, withTotals, texts],
   )
   const go = (event: KeyboardEvent<HTMLElement>) => {
     const next = keyed(event, curve, at)
@@ -53,7 +51,7 @@ export function CurveCard({ curve, steps, part, at, onAt }: CurveCardProps) {
   return (
     <Card title={texts.curve} hint={`${texts.curveHint} ${texts.seen}`} actions={switches} evidence="memory_pressure">
       <div className={styles.curve} role="group" tabIndex={0} aria-label={texts.curve} aria-describedby="memory-keys" onKeyDown={go}>
-        <Chart label={texts.curve} option={option} height={320} onPlace={(x) => onAt(Math.max(0, Math.min(curve.end_ns, x)))} onZoom={(first, last) => setSeen([first, last])}
+        <Chart label={texts.curve} option={option} height={320} onPlace={(x) => onAt(Math.max(curve.start_ns, Math.min(curve.end_ns, x)))} onZoom={(first, last) => setSeen([first, last])}
           table={() => ({ columns: [texts.time, texts.bytes], rows: curve.times_ns.map((ns, place) => [exactly(ns, 'time'), exactly(curve.bytes[place], 'bytes')]) })} />
       </div>
       <InstantBar curve={curve} steps={steps} at={at} onAt={onAt} />

@@ -4,7 +4,6 @@ import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
 import { Stack } from '../../components/Headline'
 import { Loaded } from '../../components/Loaded'
-import { parseSteps, holdsStep } from '../../lib/ranges'
 import type { StepSpan } from '../../lib/memory'
 import { useSelection } from '../../state/address'
 import { useTexts } from '../../state/language'
@@ -36,9 +35,10 @@ export default function Memory({ run }: PageProps) {
 
 function OfDevice({ choice }: { choice: MemoryChoice }) {
   const curve = useCurve(choice)
+  const { rank } = useSelection()
   const { data: report } = useWholeReport(choice.run)
   const how = howToRecord(report, 'memory')
-  return <Loaded query={curve} height={480}>{(known) => <Shown curve={known} choice={choice} steps={report ? (entryOf(report, choice.rank)?.steps ?? []) : []} how={how} framework={report?.run.framework} />}</Loaded>
+  return <Loaded query={curve} height={480}>{(known) => <Shown curve={known} choice={choice} steps={report ? (entryOf(report, rank)?.steps ?? []) : []} how={how} framework={report?.run.framework} />}</Loaded>
 }
 
 interface ShownProps {
@@ -51,8 +51,7 @@ interface ShownProps {
 
 function Shown({ curve, choice, steps, how, framework }: ShownProps) {
   const { memory: texts } = useTexts()
-  const { steps: range } = useSelection()
-  const [at, setAt] = useInstant()
+  const [at, setAt] = useInstant(curve)
   const record = RECORD[framework ?? '']
   if (curve.peak_at_ns === null && curve.counters.length === 0) return <Card title={texts.curve}><EmptyState what={texts.none} why={texts.noneWhy} code={how ?? record} /></Card>
   if (curve.peak_at_ns === null) {
@@ -67,7 +66,7 @@ function Shown({ curve, choice, steps, how, framework }: ShownProps) {
   return (
     <Stack>
       <MemoryHeadline curve={curve} choice={choice} steps={steps} />
-      <CurveCard key={`${choice.device} ${choice.rank} ${range}`} curve={curve} steps={steps} part={partOf(steps, range)} at={at ?? curve.peak_at_ns} onAt={setAt} />
+      <CurveCard key={JSON.stringify([curve.rank, curve.device, curve.range])} curve={curve} steps={steps} at={at ?? curve.peak_at_ns} onAt={setAt} />
       <LiveCard choice={choice} at={at} peak={curve.peak_at_ns} />
       <AllocationsCard choice={choice} />
       <CountersCard curve={curve} />
@@ -80,13 +79,6 @@ const RECORD: Record<string, string> = {
   pytorch: 'laptime.Profiler("runs/mine", profile_memory=True)',
   megengine: 'laptime.Profiler("runs/mine", formats="memory_flow.svg")',
   mindspore: 'mindspore.Profiler(profile_memory=True)',
-}
-
-/** From the first to the last of the steps that the header chooses. */
-function partOf(steps: readonly StepSpan[], range: string | null): readonly [number, number] | null {
-  const ranges = range === null ? null : parseSteps(range)
-  const chosen = ranges === null ? [] : steps.filter(({ step }) => holdsStep(ranges, step))
-  return chosen.length === 0 ? null : [Math.min(...chosen.map((step) => step.start_ns)), Math.max(...chosen.map((step) => step.start_ns + step.dur_ns))]
 }
 
 /** More names than that do not fit beside each other. */

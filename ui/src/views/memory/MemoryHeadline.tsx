@@ -1,8 +1,9 @@
 import type { MemoryCurve } from '../../api/shapes'
 import { Headline } from '../../components/Headline'
-import { counterText, highest } from '../../lib/counters'
+import { counterText } from '../../lib/counters'
 import { ownerTree, stepAt, type StepSpan } from '../../lib/memory'
 import { bytes, share, time } from '../../lib/units'
+import { useSelection } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { type MemoryChoice, useLive } from './useMemory'
 
@@ -19,6 +20,7 @@ export function MemoryHeadline(props: MemoryHeadlineProps) {
 
 function OfBlocks({ curve, choice, steps, peakAt }: MemoryHeadlineProps & { peakAt: number }) {
   const { memory: texts } = useTexts()
+  const { steps: chosen } = useSelection()
   const { data: live } = useLive(choice, null)
   const step = stepAt(steps, peakAt)
   const [largest] = live ? ownerTree(live.owners, live.bytes, { unknown: texts.unknownOwner, others: texts.others }) : []
@@ -28,17 +30,13 @@ function OfBlocks({ curve, choice, steps, peakAt }: MemoryHeadlineProps & { peak
     largest === undefined ? null : texts.largest(largest.name, bytes(largest.value), share(live?.bytes ? largest.value / live.bytes : null)),
   ]
   return (
-    <Headline label={texts.question} words={texts.peak(curve.device ?? texts.noDevice, bytes(curve.peak_bytes), time(peakAt))} notes={notes} />
+    <Headline label={texts.question} words={texts.peak(curve.device ?? texts.noDevice, bytes(curve.peak_bytes), time(peakAt), chosen)} notes={notes} />
   )
 }
 
 function OfCounters({ curve }: MemoryHeadlineProps) {
   const { memory: texts } = useTexts()
-  const peaks = curve.counters.flatMap((counter) => {
-    const peak = highest(counter)
-    return peak === null ? [] : [{ counter, ...peak }]
-  })
-  const top = peaks.toSorted((a, b) => b.value - a.value)[0]
-  if (!top) return null
-  return <Headline label={texts.question} words={texts.counterPeak(top.counter.name, counterText(top.value, top.counter), time(top.at))} notes={[texts.onlyCounters]} />
+  const [top] = curve.counters.filter(({ max_value: most }) => most !== null).toSorted((a, b) => b.max_value! - a.max_value!)
+  const words = top ? texts.counterPeak(top.name, counterText(top.max_value, top), time(top.max_at_ns)) : texts.noSamples
+  return <Headline label={texts.question} words={words} notes={[texts.onlyCounters]} />
 }

@@ -9,13 +9,12 @@ import { count } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import type { Texts } from '../../texts/catalogues'
 import styles from './Memory.module.css'
-import { type MemoryChoice, memoryQuery } from './useMemory'
+import type { MemoryChoice } from './useMemory'
 
 /** What each operator allocated. */
 export function OperatorTable({ choice }: { choice: MemoryChoice }) {
   const { memory: texts } = useTexts()
-  const query = memoryQuery(choice)
-  const found = api.useQuery('get', '/api/runs/{run}/memory/operators', { params: { path: { run: choice.run }, query } }, { placeholderData: keepPreviousData })
+  const found = api.useQuery('get', '/api/runs/{run}/memory/operators', { params: { path: { run: choice.run }, query: choice.query } }, { placeholderData: keepPreviousData })
   const all = found.data?.rows.reduce((sum, row) => sum + row.total_bytes, 0) ?? 0
   const columns = useMemo(() => operatorColumns(texts, all), [texts, all])
   return (

@@ -26,7 +26,8 @@ export interface NamedCounter {
 
 export function curveOption(view: CurveView, look: Look, texts: Texts['memory']): ChartOption {
   const { curve, totals, at, seen } = view
-  const most = Math.max(curve.peak_bytes ?? 0, ...totals.flatMap(({ counter }) => counter.values))
+  // Between steps that are chosen, others may rise above the peak of these.
+  const most = Math.max(...curve.bytes, ...totals.flatMap(({ counter }) => counter.values))
   const top = view.toCapacity && curve.capacity_bytes !== null ? Math.max(most, curve.capacity_bytes) : most
   const ticks = byteTicks(top * 1.08)
   const range = seen ? { startValue: seen[0], endValue: seen[1] } : {}
@@ -36,21 +37,26 @@ export function curveOption(view: CurveView, look: Look, texts: Texts['memory'])
     // Where the legend does not fit into one line, each name has one.
     media: [{ query: { maxWidth: 480 }, option: { grid: { top: 40 + 16 * totals.length } } }],
     tooltip: tooltip(look, { axisPointer: { type: 'line', lineStyle: { color: look.dimmed } }, formatter: (items: TooltipItem[]) => told(items, view, texts) }),
-    xAxis: timeAxis(look, curve.end_ns),
+    xAxis: timeAxis(look, curve),
     yAxis: valueAxis(look, 'bytes', { ...ticks, axisLabel: { color: look.dimmed, formatter: byteTick } }),
     dataZoom: zoom(look, { filterMode: 'none', labelFormatter: timeTick, ...range }),
     series: [blocksSeries(view, look, texts), ...totals.map((total, at) => totalSeries(total, look, at, curve.end_ns)), marks(view, look, texts, at)],
   }
 }
 
-export function timeAxis(look: Look, end: number): object {
+function timeAxis(look: Look, { start_ns: min, end_ns: max }: MemoryCurve): object {
   return valueAxis(look, 'time', {
-    min: 0,
-    max: end,
-    axisLabel: { color: look.dimmed, formatter: timeTick, hideOverlap: true, showMaxLabel: false },
+    min,
+    max,
+    axisLabel: { color: look.dimmed, formatter: timeTick, hideOverlap: true, showMinLabel: min === 0, showMaxLabel: false },
     splitLine: { show: false },
     axisLine: { show: true, lineStyle: { color: look.line } },
   })
+}
+
+/** Where a time lies between both ends of the drawing, from 0 to 1. */
+function placeIn({ start_ns: start, end_ns: end }: MemoryCurve, at: number): number {
+  return (at - start) / (end - start)
 }
 
 function blocksSeries({ curve, steps }: CurveView, look: Look, texts: Texts['memory']): object {
@@ -64,7 +70,7 @@ function blocksSeries({ curve, steps }: CurveView, look: Look, texts: Texts['mem
     areaStyle: { opacity: 0.18 },
     data: points(curve.times_ns, curve.bytes, curve.end_ns),
     markPoint: peak(curve, look, texts),
-    markArea: shading(steps, look, texts),
+    markArea: shading(steps.filter(({ start_ns: start, dur_ns: dur }) => start < curve.end_ns && start + dur > curve.start_ns), look, texts),
     ...(curve.capacity_bytes === null ? {} : { markLine: capacity(curve.capacity_bytes, look, texts) }),
   }
 }
@@ -90,7 +96,7 @@ export function points(times: readonly number[], values: readonly number[], end:
 
 function peak(curve: MemoryCurve, look: Look, texts: Texts['memory']): object {
   if (curve.peak_bytes === null || curve.peak_at_ns === null) return { data: [] }
-  const late = curve.peak_at_ns > curve.end_ns * 0.75
+  const late = placeIn(curve, curve.peak_at_ns) > 0.75
   return {
     symbol: 'circle',
     symbolSize: 11,
@@ -133,7 +139,7 @@ function marks({ curve }: CurveView, look: Look, texts: Texts['memory'], at: num
       silent: true,
       symbol: ['none', 'none'],
       lineStyle: { color: look.text, type: 'solid', width: 1.5 },
-      label: { position: 'end', distance: 2, color: look.card, backgroundColor: look.text, padding: [2, 5], borderRadius: 4, formatter: time(at), align: at > curve.end_ns * 0.9 ? 'right' : at < curve.end_ns * 0.1 ? 'left' : 'center' },
+      label: { position: 'end', distance: 2, color: look.card, backgroundColor: look.text, padding: [2, 5], borderRadius: 4, formatter: time(at), align: placeIn(curve, at) > 0.9 ? 'right' : placeIn(curve, at) < 0.1 ? 'left' : 'center' },
       data: [{ xAxis: at }],
     },
   }

@@ -5,12 +5,17 @@ import type { NamedCounter } from './curveOption'
 /** Totals of the allocator for the device of the curve: they are drawn beside the blocks. */
 export function totalsOf(curve: MemoryCurve, texts: Texts['memory']): NamedCounter[] {
   if (curve.bytes.length === 0) return []
-  return curve.counters.filter(isTotal(curve)).map((counter) => ({ name: nameOf(counter.name, texts), counter }))
+  return sampled(curve).filter(isTotal(curve)).map((counter) => ({ name: nameOf(counter.name, texts), counter }))
 }
 
 /** All other counters of memory. */
 export function otherCounters(curve: MemoryCurve) {
-  return curve.bytes.length === 0 ? curve.counters : curve.counters.filter((counter) => !isTotal(curve)(counter))
+  return curve.bytes.length === 0 ? sampled(curve) : sampled(curve).filter((counter) => !isTotal(curve)(counter))
+}
+
+/** Of the steps that the header chooses, a counter may have no sample. */
+function sampled({ counters }: MemoryCurve) {
+  return counters.filter(({ samples }) => samples > 0)
 }
 
 function isTotal(curve: MemoryCurve) {

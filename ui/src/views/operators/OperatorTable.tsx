@@ -1,13 +1,14 @@
 import { Button } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { type ComponentProps, useMemo } from 'react'
+import { type ComponentProps, useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import type { OperatorRow, Operators } from '../../api/shapes'
 import { DownloadIcon } from '../../components/icons'
 import { Loaded } from '../../components/Loaded'
 import { DataTable, type DataTableProps } from '../../components/table/DataTable'
+import { MOST_SCROLLED, partsAround } from '../../components/table/parts'
 import { csv, download } from '../../lib/csv'
 import { useTexts } from '../../state/language'
-import { type Asked, csvAddress, MOST_ROWS, useOperatorChoices, useOperators } from '../../state/operators'
+import { type Asked, csvAddress, MOST_ROWS, PART, useOperatorChoices, useOperatorParts, useOperators } from '../../state/operators'
 import { type HeldPage, useHeld } from '../../state/tables'
 import { operatorColumns } from './columns'
 import { type Grouping, rowKey, type Tab } from './model'
@@ -43,29 +44,46 @@ function WholeTable(props: ShownProps) {
   return <Rows {...props} rows={rows} tools={(shown) => <CsvButton onClick={() => download(name, csv(shown))} />} />
 }
 
-const PAGE = 1000
 /** Letters of a search that the server takes. */
 const LONGEST_SEARCH = 200
 
-/** A part of a table that is longer than the page holds; the server sorts and searches. */
+/** How long rows have to stay in view until the address holds their place. */
+const STAY_MS = 300
+
+/** A table longer than the page holds: its rows come as they are scrolled to; the server sorts and searches. */
 function ServedTable(props: ShownProps) {
   const { run, tab, by, found, held } = props
   const choices = useOperatorChoices()
-  const offset = held.offset < found.total_rows ? held.offset : 0
+  const first = held.offset < found.total_rows ? held.offset : 0
+  const [view, setView] = useState<readonly [first: number, last: number]>([first, first])
+  const onView = useCallback((from: number, to: number) => setView([from, to]), [])
+  useKept(held, view[0])
   const [search] = useDebouncedValue(held.query.slice(0, LONGEST_SEARCH), 200)
   const wanted: Asked = { on: tab.side, by, kind: tab.kind, sort: held.sort.id, ascending: !held.sort.desc, search }
-  const page = useOperators(run, { ...wanted, limit: PAGE, offset })
+  const start = useOperators(run, { ...wanted, limit: PART, offset: 0 })
+  const length = Math.min(start.data?.total_rows ?? 0, MOST_SCROLLED)
+  const later = useOperatorParts(run, wanted, partsAround(...view, PART, length))
   return (
-    <Loaded query={page} height={560}>
+    <Loaded query={start} height={560}>
       {({ rows, total_rows: total }) => (
-        <Rows {...props} rows={rows} served={{ ...held, total, offset, limit: PAGE }}
+        <Rows {...props} rows={rows} served={{ ...held, total, offset: 0, limit: PART }}
+          parts={{ length, first, rowAt: (at) => (at < PART ? rows[at] : later(at)), onView }}
           tools={<CsvButton component="a" href={csvAddress(run, wanted, choices)} download={fileName(props)} />} />
       )}
     </Loaded>
   )
 }
 
-type RowsProps = ShownProps & Pick<DataTableProps<OperatorRow>, 'rows' | 'tools' | 'served'>
+/** Keeps in the address which row stands on top, once it has stayed there. */
+function useKept(held: HeldPage, top: number) {
+  const keep = useEffectEvent(() => top !== held.offset && held.onOffset(top))
+  useEffect(() => {
+    const timer = setTimeout(keep, STAY_MS)
+    return () => clearTimeout(timer)
+  }, [top])
+}
+
+type RowsProps = ShownProps & Pick<DataTableProps<OperatorRow>, 'rows' | 'tools' | 'served' | 'parts'>
 
 function Rows({ run, tab, by, found: _, ...table }: RowsProps) {
   const { operators: texts } = useTexts()

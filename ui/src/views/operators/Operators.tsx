@@ -3,7 +3,7 @@ import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
 import { Loaded } from '../../components/Loaded'
 import { useTexts } from '../../state/language'
-import { useOperators } from '../../state/operators'
+import { MOST_ROWS, useOperators } from '../../state/operators'
 import type { PageProps } from '../pages'
 import { OperatorDrawer } from './details/OperatorDrawer'
 import { onlyKind, tabsOf } from './model'
@@ -15,8 +15,8 @@ const RECORD = 'with laptime.profile() as profiler:\n    for batch in loader:\n 
 
 /** Which operators take the time. */
 export default function Operators({ run }: PageProps) {
-  const device = useOperators(run, { on: 'device', by: 'op-type' })
-  const host = useOperators(run, { on: 'host', by: 'op-type' })
+  const device = useOperators(run, { on: 'device', by: 'op-type', limit: MOST_ROWS })
+  const host = useOperators(run, { on: 'host', by: 'op-type', limit: MOST_ROWS })
   return (
     <Loaded query={device} height={360}>
       {(onDevice) => <Loaded query={host} height={360}>{(onHost) => <Sides run={run} device={onDevice} host={onHost} />}</Loaded>}
@@ -42,5 +42,5 @@ function Sides({ run, device, host }: { run: string; device: Answer; host: Answe
 function ofKind(types: Answer, kind: string | null): Answer {
   if (kind === null) return types
   const rows = types.rows.filter((row) => row.device_kind === kind)
-  return { ...types, rows, total_rows: rows.length }
+  return { ...types, rows, total_rows: rows.length + (types.total_rows - types.rows.length) }
 }

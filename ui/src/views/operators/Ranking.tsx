@@ -16,7 +16,7 @@ interface RankingProps {
 
 /** The largest operators as a list: a bar for each, or the colour of its slice in the pie. Each opens its details. */
 export function Ranking({ entries, side, label, onOpen, colours }: RankingProps) {
-  const longest = Math.max(...entries.map((entry) => entry.share))
+  const longest = longestOf(entries)
   return (
     <ol className={colours ? styles.legend : styles.ranking} aria-label={label}>
       {entries.map((entry, at) => (
@@ -26,6 +26,12 @@ export function Ranking({ entries, side, label, onOpen, colours }: RankingProps)
       ))}
     </ol>
   )
+}
+
+/** Share that fills a bar: the largest row's, for all others together may be so much that nothing else is seen. */
+function longestOf(entries: readonly Ranked[]): number {
+  const rows = entries.filter(({ row }) => row !== null)
+  return Math.max(...(rows.length > 0 ? rows : entries).map(({ share }) => share))
 }
 
 interface LineProps {
@@ -59,9 +65,10 @@ function Line({ entry, side, at, longest, onOpen, colour }: LineProps) {
 
 function Bar({ entry, side, longest }: { entry: Ranked; side: Side; longest: number }) {
   const kind = entry.row === null ? 'idle' : kindOf(entry.row, side)
+  const width = Math.min(100, (100 * entry.share) / longest)
   return (
     <span className={styles.track} aria-hidden="true">
-      <span className={`${styles.bar} ${entry.row === null ? 'hatched' : ''}`} style={{ width: `${(100 * entry.share) / longest}%`, backgroundColor: kindVariable(kind) }} />
+      <span className={`${styles.bar} ${entry.row === null ? 'hatched' : ''}`} data-broken={entry.share > longest} style={{ width: `${width}%`, backgroundColor: kindVariable(kind) }} />
     </span>
   )
 }

@@ -9,7 +9,7 @@ import { useParam } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { MOST_ROWS, useOperators } from '../../state/operators'
 import { groupingsOf } from './Choices'
-import { countOf, type Grouping, ranked, type Ranked, spoken, type Tab, totalOf } from './model'
+import { countOf, type Grouping, ranked, type Ranked, spoken, type Tab, totalOf, wholeOf } from './model'
 import { NotTold } from './NotTold'
 import styles from './Operators.module.css'
 import { OperatorTable } from './OperatorTable'
@@ -20,26 +20,27 @@ import { useChosen, useGrouping } from './view'
 interface TabViewProps {
   readonly run: string
   readonly tab: Tab
-  /** Its operators by type, all of them. */
+  /** Its operators by type; where there are too many, those that take most. */
   readonly types: Operators
 }
 
 /** A side, or one kind of its processors: in words, as a picture, and all rows. */
 export function TabView({ run, tab, types }: TabViewProps) {
   const [by] = useGrouping(groupingsOf(tab))
-  if (by === 'op-type') return <Found run={run} tab={tab} by={by} found={types} whole={totalOf(types.rows)} />
+  if (by === 'op-type') return <Found run={run} tab={tab} by={by} found={types} whole={wholeTime(types, types, tab)} />
   return <Grouped run={run} tab={tab} types={types} by={by} />
 }
 
 /** Grouped in another way, which has to be asked for. */
 function Grouped({ run, tab, types, by }: TabViewProps & { by: Grouping }) {
   const table = useOperators(run, { on: tab.side, by, kind: tab.kind, limit: MOST_ROWS })
-  return <Loaded query={table} height={480}>{(found) => <Found run={run} tab={tab} by={by} found={found} whole={wholeTime(found, types.rows)} />}</Loaded>
+  return <Loaded query={table} height={480}>{(found) => <Found run={run} tab={tab} by={by} found={found} whole={wholeTime(found, types, tab)} />}</Loaded>
 }
 
 /** However operators are grouped, their own times make up the same whole. */
-function wholeTime(found: Operators, types: readonly OperatorRow[]): number {
-  return found.rows.length < found.total_rows ? totalOf(types) : totalOf(found.rows)
+function wholeTime(found: Operators, types: Operators, { kind }: Tab): number {
+  if (found.rows.length >= found.total_rows) return totalOf(found.rows)
+  return kind === null ? wholeOf(types) : totalOf(types.rows)
 }
 
 const UNTOLD: Partial<Record<Grouping, string>> = { module: '[no module]', source: '[no call stack]' }

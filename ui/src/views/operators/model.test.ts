@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { OperatorRow } from '../../api/shapes'
-import { countOf, kindOf, ranked, rowKey, spoken, tabsOf, totalOf } from './model'
+import { countOf, kindOf, ranked, rowKey, spoken, tabsOf, totalOf, wholeOf } from './model'
 
 function row(name: string, self_ns: number | null, device_kind: string | null = null, more: Partial<OperatorRow> = {}): OperatorRow {
   const unknown = { mean_ns: null, min_ns: null, max_ns: null, p50_ns: null, p90_ns: null, share: null, info: null, op_type: null, count: null }
@@ -21,6 +21,12 @@ test('twenty are shown, all others as one; parts sum to the whole', () => {
   expect(entries.at(-1)).toMatchObject({ row: null, rows: 5, self_ns: 15 })
   expect(entries.reduce((sum, entry) => sum + entry.self_ns, 0)).toBe(325)
   expect(countOf(0.5, entries)).toBe(8)
+})
+
+test('of the first rows of a table the share tells the whole', () => {
+  const rows = [row('a', 600, null, { share: 600 / 1007 }), row('b', 400)]
+  expect(wholeOf({ rows, total_rows: 3 })).toBe(1007)
+  expect(wholeOf({ rows, total_rows: 2 })).toBe(1000)
 })
 
 test('rows whose time is not known take no part', () => {

@@ -42,6 +42,13 @@ export function totalOf(rows: readonly OperatorRow[]): number {
   return rows.reduce((sum, row) => sum + (row.self_ns ?? 0), 0)
 }
 
+/** Time of all rows of a table; where only its first rows are here, their shares tell it. */
+export function wholeOf({ rows, total_rows }: Pick<Operators, 'rows' | 'total_rows'>): number {
+  const [first] = rows
+  if (rows.length >= total_rows || !first?.share || first.self_ns === null) return totalOf(rows)
+  return Math.max(totalOf(rows), Math.round(first.self_ns / first.share))
+}
+
 export interface Ranked {
   /** Null for all that are not among the largest. */
   readonly row: OperatorRow | null

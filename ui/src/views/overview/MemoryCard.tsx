@@ -9,7 +9,7 @@ import { PageLink } from '../../components/PageLink'
 import { counterText, isBytes } from '../../lib/counters'
 import { codeThatRecords } from '../../lib/recording'
 import { bytes, count, time } from '../../lib/units'
-import { useSelection } from '../../state/address'
+import { useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
 import styles from './Overview.module.css'
 
@@ -19,8 +19,8 @@ const MOST_COUNTERS = 4
 /** How high the memory rises, and what fills it there. */
 export function MemoryCard({ run, report }: { run: string; report: Report }) {
   const { overview: texts } = useTexts()
-  const { rank } = useSelection()
-  const query = api.useQuery('get', '/api/runs/{run}/memory', { params: { path: { run }, query: rank === null ? {} : { rank } } }, { placeholderData: keepPreviousData })
+  const choices = useQueryChoices()
+  const query = api.useQuery('get', '/api/runs/{run}/memory', { params: { path: { run }, query: choices } }, { placeholderData: keepPreviousData })
   return (
     <Card title={texts.memoryPeak} actions={<PageLink run={run} page="memory" />} evidence="memory_pressure recomputation">
       <Loaded query={query} height={160}>{(memory) => <Peaks memory={memory} report={report} />}</Loaded>
