@@ -12,6 +12,10 @@ from laptime.cli.ranges import nanoseconds, part_of, part_text, step_bounds
 from tests.cli.conftest import Cli
 from tests.cli.recordings import DDP2, MEMORY_DRAWING, TORCH, device_events, written
 from tests.cli.schemas import MEMORY, OP, REPORT, STEP, check
+from tests.conftest import SAMPLES
+
+WATCHED = SAMPLES / "laptime" / "plain.laptime.jsonl"
+"""A loader with a queue, in six steps: 3, 4, 5, 7, 8 and 9."""
 
 
 @pytest.fixture
@@ -114,6 +118,33 @@ def test_a_range_of_the_report_is_not_kept(device_trace: Path, cli: Cli) -> None
     assert cli("report", device_trace, "--json").json == before
 
 
+def test_the_data_pipeline_of_a_part(cli: Cli) -> None:
+    whole = cli("pipeline", WATCHED, "--json").json
+    assert whole["range"] is None
+    part = cli("pipeline", WATCHED, "--steps", "4-5", "--json").json
+    assert part["range"] == {"from_ns": None, "to_ns": None, "steps": [4, 5]}
+    assert (part["data_bound"]["batches"], part["queues"][0]["samples"]) == (2, 2)
+    assert part["data_bound"]["wait_ns"] < whole["data_bound"]["wait_ns"]
+    page = cli("pipeline", WATCHED, "--steps", "4-5").out.splitlines()
+    assert page[0].endswith("laptime.jsonl, steps 4-5")
+    assert page[1].startswith("2 batches; training waited ")
+    page = cli("pipeline", WATCHED, "--from", "0", "--to", "1ns").out
+    assert "How long training waited for data in this part was not recorded." in page
+    assert "no sample" in page
+
+
+@pytest.mark.corpus
+def test_what_is_known_of_all_steps_only_is_said(corpus: Path, cli: Cli) -> None:
+    recording = corpus / "mindspore" / "ms200-graph-slow-map"
+    words = "Queues between operators were recorded over the whole run only; leave out"
+    assert words not in cli("pipeline", recording).out
+    page = cli("pipeline", recording, "--steps", "7-9").out
+    assert words in page
+    assert "not known" in page
+    assert "Slowest operator" not in page
+    assert "1 batch, the first: 351 ms, for which the loader starts" in cli("pipeline", recording, "--steps", 1).out
+
+
 def test_memory_of_a_range(cli: Cli) -> None:
     recording = TORCH / "memory.pt.trace.json.gz"
     (whole,) = cli("memory", recording, "--json").json["devices"]
@@ -135,7 +166,7 @@ def test_memory_of_a_range(cli: Cli) -> None:
     assert early["peak_at_ns"] < 10_000_000
 
 
-@pytest.mark.parametrize("command", ["report", "op", "step", "memory"])
+@pytest.mark.parametrize("command", ["report", "op", "step", "memory", "pipeline"])
 def test_faults_are_one_line(command: str, device_trace: Path, cli: Cli) -> None:
     ran = cli(command, device_trace, "--steps", "7", "--json")
     assert (ran.code, ran.out) == (1, "")
@@ -154,8 +185,8 @@ def test_pages_say_which_part(device_trace: Path, cli: Cli) -> None:
     assert ", step 2\n" in cli("step", device_trace, "--steps", 2).out
     page = cli("memory", TORCH / "memory.pt.trace.json.gz", "--from", "500us", "--to", "1ms").out
     curve = page.split("lives at the peak")[0]
-    assert ", from 500 us to 1.00 ms" in " ".join(curve.split())
-    assert curve.splitlines()[-1].split() == ["500", "us", "1.00", "ms"]
+    assert ", from 500 µs to 1.00 ms" in " ".join(curve.split())
+    assert curve.splitlines()[-1].split() == ["500", "µs", "1.00", "ms"]
     page = cli("report", device_trace, "--to", "50us").out
     assert ", to 50.0 µs\n" in page
     assert "Range budget on the device, of 50.0 µs" in page

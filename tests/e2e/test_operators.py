@@ -16,8 +16,11 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from laptime.cli.units import time_text
 from tests.conftest import SAMPLES, corpus_folder
+from tests.docs.blocks import run_laptime
 from tests.e2e.conftest import OpenPage, page_opener
+from tests.e2e.pages import Language, Theme, Watched
 from tests.e2e.site import Site, serving
 
 RECORDINGS = {
@@ -208,3 +211,90 @@ def test_the_pipeline_of_other_recordings(open_real: OpenPage, real_site: Site, 
         assert str(pipeline["data_bound"]["wait_ns"]) in values
     assert watched.serious_faults() == []
     assert watched.overflow() <= 0
+
+
+def chosen_in_header(watched: Watched, steps: str) -> None:
+    """Chooses steps as one does, by the control of the header."""
+    watched.page.get_by_role("button", name="Steps: all").click()
+    watched.page.get_by_role("textbox", name="Steps to count").fill(steps)
+    watched.page.get_by_role("button", name="Apply").click()
+    expect(watched.page.get_by_role("button", name=f"Steps: {steps}")).to_be_visible()
+    watched.settle()
+
+
+def said(path: Path, *options: str) -> Any:
+    """The JSON of the command itself."""
+    _, lines = run_laptime(("pipeline", str(path), *options, "--json"))
+    return json.loads(lines[-1])
+
+
+def facts_of(watched: Watched) -> dict[str, str]:
+    """What is told of the waits, by name, with all digits."""
+    facts = watched.page.locator("main section:has(h2:text-is('From data to training')) dl:has(data) > div")
+    pairs = [(each.locator("dt").inner_text(), each.locator("data").get_attribute("value")) for each in facts.all()]
+    return {name: value for name, value in pairs if value is not None}
+
+
+def figures_agree(watched: Watched, expected: dict[str, Any]) -> None:
+    """Waits and queues of the page are those of the command."""
+    figures, bound, queue = facts_of(watched), expected["data_bound"], expected["queues"][0]
+    assert figures["Batches"] == str(bound["batches"])
+    assert figures["All waits"] == str(bound["wait_ns"])
+    assert figures["Wait for a batch, mean"] == str(bound["mean_wait_ns"])
+    assert ("First batch" in figures) == (bound["first_wait_ns"] is not None)
+    main = watched.page.locator("main")
+    expect(main).to_contain_text(f"Empty {queue['empty_count']} of {queue['samples']} times")
+
+
+@pytest.mark.parametrize(("run", "steps"), [("plain", "4-7"), ("mindspore", "11-20"), ("mindspore", "60")])
+def test_steps_of_the_header_are_those_of_the_command(
+    open_real: OpenPage, real_site: Site, run: str, steps: str
+) -> None:
+    run = run if run == "plain" else recording(run)
+    watched = open_real(run, "pipeline")
+    whole, part = said(real_site.base / run), said(real_site.base / run, "--steps", steps)
+    assert part["data_bound"]["wait_ns"] != whole["data_bound"]["wait_ns"]
+    figures_agree(watched, whole)
+    chosen_in_header(watched, steps)
+    figures_agree(watched, part)
+    watched.page.get_by_role("tab", name="Data processing").click()
+    watched.settle()
+    unknown = any(op["output_queue"] and op["output_queue"]["samples"] is None for op in part["operators"])
+    note = watched.page.get_by_text("The queues between operators were recorded over the whole run only")
+    expect(note).to_have_count(1 if unknown else 0)
+    assert unknown == (run != "plain")
+    assert watched.serious_faults() == []
+    assert watched.overflow() <= 0
+    watched.page.get_by_role("navigation").get_by_role("link", name="Overview").click()
+    waited = time_text(part["data_bound"]["wait_ns"]).replace(" us", " µs").replace(" ", "\u00a0")
+    words = f"waits for data {waited} in all" if part["data_bound"]["wait_ns"] else "never waits for data"
+    expect(watched.page.locator("main")).to_contain_text(words)
+
+
+def test_steps_change_the_curves_too(open_real: OpenPage, real_site: Site) -> None:
+    run = "plain"
+    watched = open_real(run, "pipeline", query="steps=7-9")
+    samples = told(real_site, run, "pipeline/samples", steps="7-9")
+    watched.page.get_by_role("button", name=re.compile("^batches: size.*As a table")).click()
+    rows = watched.page.get_by_role("region", name="batches: size").locator("tbody tr")
+    expect(rows).to_have_count(len(samples["samples"]))
+    assert [row.locator("td").all_inner_texts() for row in rows.all()] == [
+        [str(sample["step"]), str(sample["size"])] for sample in samples["samples"]
+    ]
+
+
+@pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
+def test_what_a_range_cannot_tell_is_said(open_real: OpenPage, lang: Language, theme: Theme) -> None:
+    run = recording("mindspore")
+    watched = open_real(run, "pipeline", lang, theme, query="steps=1")
+    first = {"en": "The first batch took 351\u00a0ms", "zh": "第一个批次用时 351\u00a0ms"}[lang]
+    expect(watched.page.get_by_test_id("headline")).to_contain_text(first)
+    watched.shoot(f"pipeline-first-{lang}-{theme}")
+    part = open_real(run, "pipeline", lang, theme, query="steps=11-20&tab=processing&queue=3")
+    whole_only = {"en": "Recorded over the whole run only: choose all steps", "zh": "只有整个记录的统计：选择全部迭代"}[
+        lang
+    ]
+    expect(part.page.locator("main")).to_contain_text(whole_only)
+    expect(part.page.locator("[data-slow=true]")).to_have_count(0)
+    part.shoot(f"pipeline-part-{lang}-{theme}")
+    assert watched.serious_faults() == part.serious_faults() == []

@@ -118,7 +118,7 @@ def test_answers_are_those_of_the_commands(workspace: Workspace, monkeypatch: py
         ("report?steps=3-4", ("report", "--steps", "3-4")),
         ("step?steps=3-4", ("step", "--steps", "3-4")),
         ("memory?steps=3-4", ("memory", "--steps", "3-4")),
-        ("pipeline", ("pipeline",)),
+        ("pipeline?steps=3-4", ("pipeline", "--steps", "3-4")),
     ):
         _, lines = run_laptime((command[0], str(EXAMPLE), *command[1:], "--json"))
         assert answers[f"/api/runs/run/{address}"][1] == json.loads(lines[-1]), address

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from laptime.analyses.parts import Part
 from laptime.analyses.pipeline import pipeline
 from laptime.analyses.report import report
 from laptime.importers import laptime_log
@@ -93,6 +95,24 @@ def test_the_data_pipeline(tmp_path: Path, workspace: Workspace) -> None:
     (op,) = trace.table("pipeline_ops").arrow().to_pylist()
     assert (op["name"], op["workers"], op["queue_mean_size"], op["queue_usage_share"]) == ("Loader", 2, 2.0, 0.5)
     assert result is not None
+
+
+def test_queues_that_minddata_looked_at_begin_at_its_first_look(tmp_path: Path, workspace: Workspace) -> None:
+    """No clock places them among the steps, in a log that counts from the epoch neither."""
+    _write(tmp_path / "out", [*_ROWS[:-1], [["file", 1, "a.window1.mindspore-data", "minddata"]], *_ROWS[-1:]])
+    (tmp_path / "out" / "a.window1.mindspore-data").mkdir()
+    queue = {"size": [1, 2, 4], "length": 4}
+    tree = {"sampling_interval": 10, "op_info": [{"op_id": 7, "op_type": "Batch", "metrics": {"output_queue": queue}}]}
+    (tmp_path / "out" / "a.window1.mindspore-data" / "pipeline_profiling_0.json").write_text(json.dumps(tree))
+    trace = trace_of(tmp_path / "out", workspace)
+    samples = trace.table("queue_samples").arrow().to_pylist()
+    times = {row["queue"]: [each["ts_ns"] for each in samples if each["queue"] == row["queue"]] for row in samples}
+    assert times == {"op 7": [0, 10_000_000, 20_000_000], "q": [1050, 1150]}
+    ops = {row["op_id"]: row["queue"] for row in trace.table("pipeline_ops").arrow().to_pylist()}
+    assert ops == {7: "op 7", 0: "q"}
+    operators: Any = pipeline(trace, Part(steps=((2, 2),)))["operators"]
+    known = {op["op_id"]: op["output_queue"]["mean_size"] for op in operators}
+    assert known == {7: None, 0: 2.0}
 
 
 def test_stages_that_took_no_time_are_not_slow(tmp_path: Path, workspace: Workspace) -> None:

@@ -35,6 +35,8 @@ _PAIRS = {
     "/op?sort=cpu_time_total&limit=2": "op --sort cpu_time_total --limit 2",
     "/op?at_least=count=2": "op --at-least count=2",
     "/pipeline": "pipeline",
+    "/pipeline?steps=2-": "pipeline --steps 2-",
+    "/pipeline?from=1ns&to=9ms": "pipeline --from 1ns --to 9ms",
     "/memory": "memory",
     "/memory?steps=2-": "memory --steps 2-",
     "/memory?from=1ns&to=9ms": "memory --from 1ns --to 9ms",

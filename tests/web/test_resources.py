@@ -32,7 +32,7 @@ from laptime.web.shapes.memory import Allocations, LiveBlocks, Memory, MemoryCur
 from laptime.web.shapes.memory_by_operator import MemoryByOperator
 from laptime.web.shapes.op import Operators
 from laptime.web.shapes.operator_details import OperatorDetails
-from laptime.web.shapes.pipeline import QueueSamples
+from laptime.web.shapes.pipeline import Pipeline, QueueSamples
 from laptime.web.shapes.sql import QueryResult
 from laptime.web.shapes.timeline import TimelineSummary
 from laptime.web.shapes.utilisation import Utilisation
@@ -58,6 +58,7 @@ MEMORY_FORMS: dict[str, Any] = {
 }
 FORMS: dict[str, Any] = {
     "op": Operators,
+    "pipeline": Pipeline,
     "pipeline/samples": QueueSamples,
     **MEMORY_FORMS,
     "counters": Counters,
@@ -145,6 +146,8 @@ def _options(path: str) -> Iterator[dict[str, str]]:
             yield {"by": by}
     if path == "memory/curve":
         yield {"points": "50"}
+    if path.startswith("pipeline"):
+        yield {"to": "1s"}
 
 
 def _check_forms(server: Server) -> None:
@@ -161,7 +164,9 @@ def _check_forms(server: Server) -> None:
                 found = server.json(run["run"], "op/details", by="name", name=row["name"], **asked)
                 assert fault_of(found, OperatorDetails) is None, (run["path"], row["name"])
             for queue in server.json(run["run"], "pipeline/samples", **asked)["queues"]:
-                assert fault_of(server.json(run["run"], "pipeline/samples", queue=queue, **asked), QueueSamples) is None
+                for part in ({}, {"to": "1s"}):
+                    found = server.json(run["run"], "pipeline/samples", queue=queue, **part, **asked)
+                    assert fault_of(found, QueueSamples) is None, (run["path"], queue, part)
 
 
 def test_answers_about_samples_have_the_promised_form(server: Server) -> None:
@@ -419,6 +424,10 @@ def test_a_rank_that_is_not_there_is_named(server: Server, path: str) -> None:
         ("memory/live", {"device": "../../etc/passwd"}, 404),
         ("memory/allocations", {"device": "x"}, 404),
         ("pipeline/samples", {"queue": "/etc/passwd"}, 404),
+        ("pipeline/samples", {"steps": "999"}, 400),
+        ("pipeline/samples", {"from": "2us", "to": "1us"}, 400),
+        ("pipeline", {"steps": "999"}, 400),
+        ("pipeline", {"steps": "x"}, 400),
         ("op/details", {"name": "no such operator"}, 404),
         ("op/details", {"name": "x", "by": "track"}, 400),
         ("op/details", {}, 422),

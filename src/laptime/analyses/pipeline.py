@@ -5,251 +5,168 @@ Definitions: docs/definitions.md, "Data pipeline".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import numpy as np
 
 from laptime.analyses.budget import StepSpans
 from laptime.analyses.data_waits import is_watched, loader_waits, recorded_waits
-from laptime.analyses.pipeline_remedies import advice
+from laptime.analyses.parts import WHOLE, Part
+from laptime.analyses.pipeline_bottleneck import bottleneck
 from laptime.analyses.pipeline_stages import StageTimes, stage_times
-from laptime.model.quantities import share_text, time_text
+from laptime.analyses.queue_samples import SampledQueue, sampled_queues
+from laptime.analyses.ranges import as_json, chosen_steps, must_hold, times_in
 from laptime.model.trace import Trace
+from laptime.model.vocabulary import BETWEEN_OPERATORS
 
-HIGH, LOW = 0.8, 0.2
-"""A queue is full from HIGH on and near empty below LOW, as shares of its capacity."""
-_DROP = 0.3
-"""An operator whose input queue is fuller than its output queue by this share of the capacity is slower than that."""
-_WAITS = 0.1
-"""Share of the steps from which waiting for data is worth a word on the slowest stage."""
 _EMPTY = 0.3
 """Share of batches that find the host queue empty from which data processing is the slow stage."""
+_FIGURES = ("mean_size", "usage_share", "empty_share", "samples")
 
 Row = dict[str, object]
 
 
-@dataclass(frozen=True)
-class _Op:
-    op_id: int
-    op_type: str
-    name: str
-    parent: int | None
-    usage: float | None
-
-
-def pipeline(trace: Trace) -> dict[str, object]:
-    """`laptime pipeline` as the JSON contract names it."""
-    queues = _queues(trace)
+def pipeline(trace: Trace, part: Part = WHOLE) -> Row:
+    """`laptime pipeline` as the JSON contract names it. Raises LaptimeError for a part that there is not."""
+    must_hold(trace, part)
+    sampled = sampled_queues(trace, part)
+    between_stages = [queue for queue in sampled if queue.stage != BETWEEN_OPERATORS]
     table = trace.table("pipeline_ops").arrow().to_pylist()
-    watched = _loader_waits(trace, queues) if is_watched(trace) else None
-    bound = watched or _recorded_waits(trace, queues) or _loader_waits(trace, queues)
-    times = stage_times(trace, {str(row["op_type"]) for row in table})
-    start_ups = trace.meta.get("start_ups")
+    bound = _data_bound(trace, between_stages, part)
+    times = stage_times(trace, {str(row["op_type"]) for row in table}, part)
+    queues = None if part.is_whole else {queue.name: queue for queue in sampled}
+    operators = [_operator(row, times, _output_queue(row, queues)) for row in table]
     return {
         "schema_version": 1,
         "rank": trace.rank,
         "source": trace.source,
+        "range": as_json(part, trace),
         "data_bound": bound,
-        "start_up_ns": [last - first for first, last in start_ups] if isinstance(start_ups, list) else None,
-        "queues": queues,
-        "operators": [_operator(row, times) for row in table],
-        "bottleneck": _bottleneck(trace, table, bound, times),
-        "stage_verdict": _stage_verdict(queues),
+        "start_up_ns": _start_ups(trace, part),
+        "queues": [_queue(queue) for queue in between_stages],
+        "operators": operators,
+        "bottleneck": bottleneck(str(trace.meta.get("framework")), operators, bound, times),
+        "stage_verdict": _stage_verdict(between_stages),
     }
 
 
-def _operator(row: Row, times: StageTimes) -> Row:
-    queue = {
-        "capacity": row["queue_capacity"],
-        "mean_size": row["queue_mean_size"],
-        "usage_share": row["queue_usage_share"],
-        "empty_share": row["queue_empty_share"],
-        "samples": row["queue_samples"],
-    }
+def _operator(row: Row, times: StageTimes, output_queue: Row | None) -> Row:
     known = {key: row[key] for key in ("op_id", "op_type", "name", "workers", "parent_id")}
     count, total = times.get(str(row["op_type"]), (None, None))
-    output = None if row["queue_capacity"] is None else queue
-    return {**known, "count": count, "total_ns": total, "output_queue": output}
+    return {**known, "count": count, "total_ns": total, "output_queue": output_queue}
+
+
+def _output_queue(row: Row, queues: dict[str, SampledQueue] | None) -> Row | None:
+    """The queue behind an operator: as the source sums it up, of a part (`queues`) by its samples there."""
+    if row["queue_capacity"] is None:
+        return None
+    if queues is None:
+        figures = {name: row[f"queue_{name}"] for name in _FIGURES}
+    else:
+        own = queues.get(str(row["queue"]))
+        figures = {name: None if own is None else getattr(own, name) for name in _FIGURES}
+    return {"capacity": row["queue_capacity"], **figures}
+
+
+def _start_ups(trace: Trace, part: Part) -> list[int] | None:
+    """How long each fresh iterator that begins in the part took for its first batch."""
+    told = trace.meta.get("start_ups")
+    if not isinstance(told, list):
+        return None
+    if part.is_whole or not told:
+        return [last - first for first, last in told]
+    spans = np.array(told, np.int64)
+    begun = times_in(trace, spans[:, 0], part)
+    return list((spans[begun, 1] - spans[begun, 0]).tolist())
 
 
 # ---- queues between the stages ----
 
 
-def _queues(trace: Trace) -> list[Row]:
-    """Queues that were looked at once per batch; those between operators belong to the operators."""
-    rows = trace.table("queue_samples").arrow().to_pylist()
-    found = []
-    for name, stage in dict.fromkeys((row["queue"], row["stage"]) for row in rows if row["stage"] != "pipeline"):
-        sizes = [row["size"] for row in rows if row["queue"] == name]
-        capacities = [row["capacity"] for row in rows if row["queue"] == name and row["capacity"] is not None]
-        capacity = max(capacities, default=None)
-        mean = sum(sizes) / len(sizes)
-        found.append(
-            {
-                "queue": name,
-                "stage": stage,
-                "samples": len(sizes),
-                "capacity": capacity,
-                "mean_size": mean,
-                "usage_share": mean / capacity if capacity else None,
-                "empty_count": sizes.count(0),
-                "full_count": sizes.count(capacity) if capacity else None,
-            }
-        )
-    return found
+def _queue(queue: SampledQueue) -> Row:
+    """A queue that was looked at once per batch; those between operators belong to the operators."""
+    return {
+        "queue": queue.name,
+        "stage": queue.stage,
+        "samples": queue.samples,
+        "capacity": queue.capacity,
+        "mean_size": queue.mean_size,
+        "usage_share": queue.usage_share,
+        "empty_count": queue.empty_count,
+        "full_count": queue.full_count,
+    }
 
 
-def _stage_verdict(queues: list[Row]) -> Row | None:
-    """Which stage is too slow: processing if batches find the host queue empty, else sending if the chip's queue is."""
-    host, device = (next((q for q in queues if q["queue"] == name), None) for name in ("host", "device"))
-    if host is None and device is None:
-        return None
+def _stage_verdict(queues: list[SampledQueue]) -> Row | None:
+    """Which stage is too slow: processing if batches find the host queue empty, else sending if the chip's queue is.
+
+    None where the queue that would tell was not looked at.
+    """
+    host, device = (next((each for each in queues if each.name == name), None) for name in ("host", "device"))
     evidence = [
-        {"name": f"{queue['queue']} queue empty", "value": _share(queue), "unit": "share of batches"}
+        {"name": f"{queue.name} queue empty", "value": queue.empty_share, "unit": "share of batches"}
         for queue in (host, device)
-        if queue is not None
+        if queue is not None and queue.empty_share is not None
     ]
-    if host is not None and _share(host) > _EMPTY:
+    if not evidence or (host is not None and host.empty_share is None):
+        return None
+    if host is not None and host.empty_share is not None and host.empty_share > _EMPTY:
         reason = "batches find the host queue empty: data processing is slower than training"
         return {"stage": "process", "reason": reason, "evidence": evidence}
-    if device is not None and _share(device) > 0 and host is not None:
+    if device is not None and device.empty_share is None:
+        return None
+    if device is not None and device.empty_count and host is not None:
         reason = "the host queue has data while the device queue runs empty: sending is slow"
         return {"stage": "send", "reason": reason, "evidence": evidence}
     return {"stage": "none", "reason": "batches find data in the queues", "evidence": evidence}
 
 
-def _share(queue: Row) -> float:
-    return int(str(queue["empty_count"])) / int(str(queue["samples"]))
-
-
 # ---- waiting for data ----
 
 
-def _recorded_waits(trace: Trace, queues: list[Row]) -> Row | None:
+def _data_bound(trace: Trace, queues: list[SampledQueue], part: Part) -> Row | None:
+    watched = _loader_waits(trace, queues, part) if is_watched(trace) else None
+    return watched or _recorded_waits(trace, queues, part) or _loader_waits(trace, queues, part)
+
+
+def _recorded_waits(trace: Trace, queues: list[SampledQueue], part: Part) -> Row | None:
     """Waits that the dataset engine measured itself; the first batch, for which workers start, is not part of them."""
-    recorded = recorded_waits(trace)
+    recorded = recorded_waits(trace, part)
     if recorded is None:
         return None
-    waits = recorded.wait_ns
     name = "device" if recorded.fetched else "host"
-    queue = next((queue for queue in queues if queue["queue"] == name), None)
-    later = waits[1:] or waits
-    total = _steps_ns(trace)
+    queue = next((queue for queue in queues if queue.name == name), None)
+    waited, total = sum(recorded.later_ns), _steps_ns(trace, part)
     return {
-        "waits": queue["empty_count"] if queue else None,
-        "batches": len(waits),
-        "wait_ns": sum(later),
-        "share_of_step": min(sum(later) / total, 1.0) if total else None,
-        "mean_wait_ns": (2 * sum(later) + len(later)) // (2 * len(later)),
-        "first_wait_ns": waits[0],
+        "waits": None if queue is None else queue.empty_count,
+        "batches": len(recorded.wait_ns),
+        "wait_ns": waited,
+        "share_of_step": min(waited / total, 1.0) if total else None,
+        "mean_wait_ns": _mean(waited, len(recorded.later_ns)),
+        "first_wait_ns": recorded.first_ns,
     }
 
 
-def _loader_waits(trace: Trace, queues: list[Row]) -> Row | None:
+def _loader_waits(trace: Trace, queues: list[SampledQueue], part: Part) -> Row | None:
     """Waits of the main thread inside steps."""
-    found = loader_waits(trace)
+    found = loader_waits(trace, part)
     if found is None:
         return None
-    host = [int(str(queue["empty_count"])) for queue in queues if queue["stage"] == "process"]
-    total, waited = _steps_ns(trace), sum(found.wait_ns)
+    empty = [queue.empty_count for queue in queues if queue.stage == "process"]
+    known = [count for count in empty if count is not None]
+    total, waited = _steps_ns(trace, part), sum(found.wait_ns)
     return {
-        "waits": sum(host) if host else None,
+        "waits": sum(known) if known and len(known) == len(empty) else None,
         "batches": found.batches,
         "wait_ns": waited,
         "share_of_step": waited / total if total else None,
-        "mean_wait_ns": (2 * waited + found.batches) // (2 * found.batches) if found.batches else None,
+        "mean_wait_ns": _mean(waited, found.batches),
         "first_wait_ns": None,
     }
 
 
-def _steps_ns(trace: Trace) -> int:
-    spans = StepSpans.of(trace)
-    return int((spans.end - spans.start).sum())
+def _mean(total: int, count: int) -> int | None:
+    return (2 * total + count) // (2 * count) if count else None
 
 
-# ---- the slowest operator ----
-
-
-def _bottleneck(trace: Trace, table: list[Row], bound: Row | None, times: StageTimes) -> Row | None:
-    ops = [
-        _Op(
-            int(str(r["op_id"])),
-            str(r["op_type"]),
-            str(r["name"]),
-            _int(r["parent_id"]),
-            _float(r["queue_usage_share"]),
-        )
-        for r in table
-    ]
-    found = _suspect(ops) if not times else _longest(ops, times, bound)
-    if found is None:
-        return None
-    op, reason = found
-    if bound is not None and isinstance(bound["waits"], int) and bound["waits"] * 20 < int(str(bound["batches"])):
-        reason += f"; but only {bound['waits']} of {bound['batches']} batches found no data: {_but(bound)}"
-    text = advice(str(trace.meta.get("framework")), op.op_type)
-    return {"op_id": op.op_id, "op_type": op.op_type, "name": op.name, "reason": reason, "advice": text}
-
-
-def _but(bound: Row) -> str:
-    share = _float(bound["share_of_step"])
-    if share is None or share < _WAITS:
-        return "training hardly waits for it"
-    return "training waits although they are ready, for their way out of the queue"
-
-
-def _longest(ops: list[_Op], times: StageTimes, bound: Row | None) -> tuple[_Op, str] | None:
-    """Where the stages' times are known: the longest one, where training waits or the last queue is near empty."""
-    last = next((op for op in ops if op.usage is not None), None)
-    share = None if bound is None else _float(bound["share_of_step"])
-    starved = last is not None and last.usage is not None and last.usage < LOW
-    if not starved and (share is None or share < _WAITS):
-        return None
-    op = max((op for op in ops if op.op_type in times), key=lambda op: times[op.op_type][1], default=None)
-    if op is None or not times[op.op_type][1]:
-        return None
-    count, total = times[op.op_type]
-    whole = sum(time for _, time in times.values())
-    part = share_text(total, whole)
-    return op, f"{op.op_type} takes {time_text(total // count)} of each batch, {part} of the loader's work"
-
-
-def _suspect(ops: list[_Op]) -> tuple[_Op, str] | None:
-    """The operator with full inputs and an empty output; else the steepest drop; else the readers or the root."""
-    known = [op for op in ops if op.usage is not None]
-    inner = []
-    for op in known:
-        inputs = [child.usage for child in _inputs(op, ops) if child.usage is not None]
-        if inputs and op.usage is not None:
-            inner.append((min(inputs) - op.usage, min(inputs), op))
-    for _, least, op in inner:
-        if least >= HIGH and op.usage is not None and op.usage < LOW:
-            return op, _full(least, op.usage)
-    drop, least, slow = max(inner, key=lambda each: each[0], default=(0.0, 0.0, None))
-    if slow is not None and drop >= _DROP:
-        return slow, _full(least, slow.usage)
-    if known and all(op.usage is not None and op.usage < LOW for op in known):
-        leaf = next((op for op in known if not _inputs(op, ops)), None)
-        return (leaf, "all queues are near empty: reading the data is too slow") if leaf else None
-    if known and all(op.usage is not None and op.usage >= HIGH for op in known):
-        root = next((op for op in ops if op.parent is None), None)
-        return (root, "all queues are full: what follows the pipeline is slower") if root else None
-    return None
-
-
-def _full(least: float, usage: float | None) -> str:
-    return f"its input is {share_text(least, 1)} full while its output queue is {share_text(usage, 1)} full"
-
-
-def _inputs(op: _Op, ops: list[_Op]) -> list[_Op]:
-    """Operators that feed one; those without a queue pass on what feeds them."""
-    found = []
-    for child in (each for each in ops if each.parent == op.op_id):
-        found += [child] if child.usage is not None else _inputs(child, ops)
-    return found
-
-
-def _int(value: object) -> int | None:
-    return value if isinstance(value, int) else None
-
-
-def _float(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None
+def _steps_ns(trace: Trace, part: Part) -> int:
+    spans, chosen = StepSpans.of(trace), chosen_steps(trace, part)
+    return int((spans.end[chosen] - spans.start[chosen]).sum())

@@ -84,6 +84,14 @@ def starting_in(trace: Trace, rows: IntArray, part: Part) -> BoolArray:
     return np.asarray(inside)
 
 
+def times_in(trace: Trace, times: IntArray, part: Part) -> BoolArray:
+    """Whether each time lies in the part."""
+    inside = (times >= part.first_ns) & (times < part.last_ns)
+    if part.steps is not None:
+        inside &= time_of(trace, part).holds(times)
+    return np.asarray(inside)
+
+
 def on_device(trace: Trace, rows: IntArray, device: int | None) -> BoolArray:
     """Whether each slice is on a device, if it is on any; None takes all devices."""
     if device is None:

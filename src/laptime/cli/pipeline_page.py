@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -22,14 +23,19 @@ def show(result: Json, *, path: str, rank: str) -> None:
     page.print(f"Data pipeline of {shortened(path, 50)}{rank}", style="bold")
     bound = result["data_bound"]
     if bound is None and not result["queues"] and not result["operators"]:
-        page.print("Nothing about loading data was recorded.")
+        part = "" if result["range"] is None else " in this part"
+        page.print(f"Nothing about loading data was recorded{part}.")
         return
     if bound is not None:
         page.print(glued(_waits(bound), page.width))
+    elif result["range"] is not None:
+        page.print("How long training waited for data in this part was not recorded.")
     if result["start_up_ns"]:
         page.print(glued(_start_ups(result["start_up_ns"]), page.width))
     _show_queues(page, result["queues"])
     _show_operators(page, result["operators"])
+    for line in _unknown(result):
+        page.print(glued(line, page.width))
     if result["bottleneck"]:
         found = result["bottleneck"]
         page.print(glued(f"Slowest operator: {found['name']}: {found['reason']}.", page.width))
@@ -41,9 +47,26 @@ def show(result: Json, *, path: str, rank: str) -> None:
 
 
 def _waits(bound: Json) -> str:
+    if bound["mean_wait_ns"] is None and bound["first_wait_ns"] is not None:
+        waited = time_text(bound["first_wait_ns"])
+        return f"1 batch, the first: {waited}, for which the loader starts; not counted as waiting."
     empty = "" if bound["waits"] is None else f", {bound['waits']} found the queue empty"
     share = "" if bound["share_of_step"] is None else f" ({share_text(bound['share_of_step'], 1)} of the steps)"
-    return f"{bound['batches']} batches{empty}; training waited {time_text(bound['wait_ns'])} for data{share}."
+    batches = "1 batch" if bound["batches"] == 1 else f"{bound['batches']} batches"
+    return f"{batches}{empty}; training waited {time_text(bound['wait_ns'])} for data{share}."
+
+
+def _unknown(result: Json) -> Iterator[str]:
+    """What the recording tells only of all its steps together."""
+    if result["range"] is None:
+        return
+    names = [queue["queue"] for queue in result["queues"] if queue["samples"] is None]
+    outputs = [op["output_queue"] for op in result["operators"] if op["output_queue"] is not None]
+    whole = "recorded over the whole run only; leave out --steps, --from and --to to see"
+    if names:
+        yield f"Sizes of {' and '.join(names)} were {whole} them."
+    if any(queue["samples"] is None for queue in outputs):
+        yield f"Queues between operators were {whole} them."
 
 
 def _start_ups(spans: list[int]) -> str:
@@ -58,16 +81,12 @@ def _show_queues(page: Console, queues: list[Json]) -> None:
     for title in ("queue", "samples", "capacity", "mean size", "empty", "full"):
         table.add_column(title, justify="left" if title == "queue" else "right")
     for queue in queues:
-        full = "-" if queue["full_count"] is None else str(queue["full_count"])
-        capacity = "-" if queue["capacity"] is None else str(queue["capacity"])
-        table.add_row(
-            queue["queue"],
-            str(queue["samples"]),
-            capacity,
-            f"{queue['mean_size']:.2f}",
-            str(queue["empty_count"]),
-            full,
+        mean = "-" if queue["mean_size"] is None else f"{queue['mean_size']:.2f}"
+        samples, capacity, empty, full = (
+            "-" if queue[name] is None else str(queue[name])
+            for name in ("samples", "capacity", "empty_count", "full_count")
         )
+        table.add_row(queue["queue"], samples, capacity, mean, empty, full)
     page.print(table)
 
 
@@ -81,6 +100,8 @@ def _show_operators(page: Console, operators: list[Json]) -> None:
         line = Text(f"{'  ' * min(depth, 10)}{shortened(op['name'], 30)}".ljust(44))
         if queue is None:
             line.append("no queue")
+        elif queue["usage_share"] is None:
+            line.append("not known" if queue["samples"] is None else "no sample")
         else:
             filled = round(_BAR_WIDTH * min(queue["usage_share"], 1))
             line.append("█" * filled + "·" * (_BAR_WIDTH - filled)).append(f" {share_text(queue['usage_share'], 1)}")

@@ -256,6 +256,7 @@ def _add_pipeline(log: Log, clock: _Clock, builder: TraceBuilder) -> None:
                 "workers": op.workers,
                 "parent_id": op.parent_id,
                 **_queue_figures(sizes.get(op.queue or "", [])),
+                "queue": op.queue,
             }
         )
 

@@ -21,6 +21,7 @@ from laptime.importers.progress import Progress
 from laptime.importers.sources import Source
 from laptime.model.builder import TraceBuilder
 from laptime.model.schema import SCHEMAS
+from laptime.model.vocabulary import BETWEEN_OPERATORS
 
 _FAULTS = (csv.Error, RecursionError)
 _MS = 1_000_000
@@ -106,6 +107,7 @@ def _add_operator(builder: TraceBuilder, op_id: int, op_type: str, workers: obje
             "queue_usage_share": None,
             "queue_empty_share": None,
             "queue_samples": None,
+            "queue": None,
         }
     )
 
@@ -126,12 +128,13 @@ def _add_queue(
         queue_usage_share=mean / capacity,
         queue_empty_share=sizes.count(0) / len(sizes),
         queue_samples=len(sizes),
+        queue=f"op {op_id}",
     )
     step = None if interval_ms is None else round(float(str(interval_ms)) * _MS)
     builder.queue_samples += [
         {
             "queue": f"op {op_id}",
-            "stage": "pipeline",
+            "stage": BETWEEN_OPERATORS,
             "step": None,
             "ts_ns": None if step is None else place * step,
             "size": size,

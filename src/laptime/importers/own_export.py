@@ -33,7 +33,7 @@ from laptime.model.builder import BASE_KIND_CODE, GivenStep, Op, TraceBuilder
 from laptime.model.classify import MIRROR
 from laptime.model.schema import SCHEMAS
 from laptime.model.tracks import TrackKey, plain_id
-from laptime.model.vocabulary import FLOW_KINDS, KINDS, NULL, PHASE_CODE
+from laptime.model.vocabulary import BETWEEN_OPERATORS, FLOW_KINDS, KINDS, NULL, PHASE_CODE
 
 _OWN = re.compile(rb'"laptimeFormat"\s*:\s*"(?!(?:pytorch_kineto|chrome_trace)")')
 _TOLD = ("correlation", "external_id", "bytes")
@@ -274,7 +274,8 @@ class _OwnFeeder(Feeder):
             self._builder.meta["start_ups"] = [[time + origin for time in _span(each)] for each in told]
             for sample in self._builder.queue_samples:
                 time = sample["ts_ns"]
-                sample["ts_ns"] = time + origin if isinstance(time, int) else None
+                if isinstance(time, int) and sample["stage"] != BETWEEN_OPERATORS:
+                    sample["ts_ns"] = time + origin
 
     def _tell_threads(self) -> None:
         builder, told = self._builder, self._meta

@@ -199,7 +199,7 @@ class TraceBuilder:
         `device_covered_ns` is the time in which budgets can be known, `device_log_ns` that of a device log which covers
         a part of the recording only (both on the source's clock). `records_launches` False says that the format has no
         launches, so that none is missing. `start_ups` are the waits for the first batch of a loader, on the source's
-        clock, on which the times of `queue_samples` are as well then.
+        clock, on which the times of `queue_samples` are as well then, but those of the stage BETWEEN_OPERATORS.
         """
         self.spool = TextSpool(work_dir / "args.spool")
         self.slices = Rows(_SLICE_COLUMNS)

@@ -140,6 +140,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("queue_usage_share", pa.float64()),
             ("queue_empty_share", pa.float64()),
             ("queue_samples", pa.int64()),
+            ("queue", _STRING),
         ]
     ),
     "stacks": pa.schema(

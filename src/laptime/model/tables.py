@@ -21,7 +21,7 @@ from laptime.model.rows import SpoolReader
 from laptime.model.schema import SCHEMAS
 from laptime.model.steps import Steps, find_steps, given_steps, main_thread, slice_phases, slice_steps, warn_of_partial
 from laptime.model.tracks import TrackKey
-from laptime.model.vocabulary import KINDS, NULL, PHASES
+from laptime.model.vocabulary import BETWEEN_OPERATORS, KINDS, NULL, PHASES
 
 ARGS_ROWS = 16 << 10
 """Rows per group of the args table."""
@@ -292,9 +292,13 @@ def _queue_samples(builder: TraceBuilder, origin_ns: int) -> list[dict[str, obje
     if not isinstance(builder.meta.get("start_ups"), list):
         return builder.queue_samples
     return [
-        {**row, "ts_ns": None if row["ts_ns"] is None else int(str(row["ts_ns"])) - origin_ns}
+        row if row["ts_ns"] is None or row["stage"] == BETWEEN_OPERATORS else _moved(row, origin_ns)
         for row in builder.queue_samples
     ]
+
+
+def _moved(sample: dict[str, object], origin_ns: int) -> dict[str, object]:
+    return {**sample, "ts_ns": int(str(sample["ts_ns"])) - origin_ns}
 
 
 def _on_own_clock(span: object, origin_ns: int) -> list[int] | None:

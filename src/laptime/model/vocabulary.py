@@ -33,6 +33,9 @@ device queue; span: the recorder's own spans; async: slices that began and ended
 
 FLOW_KINDS = ("launch", "data", "forward_backward", "async")
 
+BETWEEN_OPERATORS = "pipeline"
+"""Stage of the queues between operators that MindData looks at in intervals of time, counted from its first look."""
+
 NULL = -(2**63)
 """Stands for null in int64 columns held as numpy arrays; tables on disk hold real nulls."""
 

@@ -23,9 +23,9 @@ RUN_ID = "run"
 OPERATORS = 20
 """Rows of each table of operators."""
 CURVE_POINTS = 1500
-_PARTS = ("step", "utilisation", "memory")
+_PARTS = ("step", "utilisation", "memory", "pipeline")
 """Analyses that count the chosen steps alone."""
-_WHOLES = ("pipeline", "counters", "files")
+_WHOLES = ("counters", "files")
 
 Answers = dict[str, tuple[int, object]]
 """Status and JSON by address, its options in alphabetical order."""

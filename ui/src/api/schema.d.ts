@@ -1427,7 +1427,7 @@ export interface components {
         };
         /**
          * OutputQueue
-         * @description The queue behind an operator.
+         * @description The queue behind an operator; `samples` is null where the source does not tell which belong to the range.
          */
         OutputQueue: {
             /** Capacity */
@@ -1452,6 +1452,7 @@ export interface components {
             operators: components["schemas"]["PipelineOperator"][];
             /** Queues */
             queues: components["schemas"]["Queue"][];
+            range: components["schemas"]["Range"] | null;
             /** Rank */
             rank: number | null;
             /** Schema Version */
@@ -1550,21 +1551,21 @@ export interface components {
         };
         /**
          * Queue
-         * @description A queue between stages.
+         * @description A queue between stages; `samples` is null where the source does not tell which belong to the range.
          */
         Queue: {
             /** Capacity */
             capacity: number | null;
             /** Empty Count */
-            empty_count: number;
+            empty_count: number | null;
             /** Full Count */
             full_count: number | null;
             /** Mean Size */
-            mean_size: number;
+            mean_size: number | null;
             /** Queue */
             queue: string;
             /** Samples */
-            samples: number;
+            samples: number | null;
             /** Stage */
             stage: string;
             /** Usage Share */
@@ -1595,6 +1596,8 @@ export interface components {
         /**
          * QueueSamples
          * @description One queue over time; `queues` names all of them, `sample_count` counts samples before thinning.
+         *
+         *     It is null where the source does not tell which of them belong to the range.
          */
         QueueSamples: {
             /** Capacity */
@@ -1603,10 +1606,11 @@ export interface components {
             queue: string | null;
             /** Queues */
             queues: string[];
+            range: components["schemas"]["Range"] | null;
             /** Rank */
             rank: number | null;
             /** Sample Count */
-            sample_count: number;
+            sample_count: number | null;
             /** Samples */
             samples: components["schemas"]["QueueSample"][];
             /** Schema Version */
@@ -3324,8 +3328,14 @@ export interface operations {
     pipeline: {
         parameters: {
             query?: {
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
                 /** @description Rank to look at; default: the first. */
                 rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
             };
             header?: never;
             path: {
@@ -3395,10 +3405,16 @@ export interface operations {
     pipeline_samples: {
         parameters: {
             query?: {
+                /** @description Count from this time on: 12.5ms, 3s, 800us, 120ns. */
+                from?: string | null;
                 /** @description Default: the first between stages. */
                 queue?: string | null;
                 /** @description Rank to look at; default: the first. */
                 rank?: number | null;
+                /** @description Count these steps: 3, 3-7, 3-, -7 or 3,5. */
+                steps?: string | null;
+                /** @description Count up to this time. */
+                to?: string | null;
             };
             header?: never;
             path: {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from laptime.analyses.options import part_of
 from laptime.analyses.pipeline import pipeline as pipeline_of
-from laptime.web.asking import AnswersOf, Rank, RunId
+from laptime.web.asking import AnswersOf, FromTime, Rank, RunId, Steps, ToTime
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.pipeline import Pipeline
 
@@ -13,6 +14,15 @@ router = APIRouter(prefix="/api/runs/{run}", tags=["analyses"])
 
 
 @router.get("/pipeline", operation_id="pipeline", response_model=Pipeline, responses=OF_RUN, summary="Data pipeline")
-def pipeline(run: RunId, answers: AnswersOf, request: Request, rank: Rank = None) -> Response:
+def pipeline(
+    run: RunId,
+    answers: AnswersOf,
+    request: Request,
+    rank: Rank = None,
+    from_time: FromTime = None,
+    to_time: ToTime = None,
+    steps: Steps = None,
+) -> Response:
     """Whether training waits for data, and why; the JSON of `laptime pipeline`."""
-    return answers.json(request, run, lambda opened: pipeline_of(opened.trace_of(rank)))
+    part = part_of(from_time, to_time, steps)
+    return answers.json(request, run, lambda opened: pipeline_of(opened.trace_of(rank), part))

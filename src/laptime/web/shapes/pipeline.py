@@ -6,6 +6,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from laptime.web.shapes.report import Range
+
 
 class DataBound(TypedDict):
     """Waits for data; `waits` counts batches that found the queue empty."""
@@ -19,20 +21,20 @@ class DataBound(TypedDict):
 
 
 class Queue(TypedDict):
-    """A queue between stages."""
+    """A queue between stages; `samples` is null where the source does not tell which belong to the range."""
 
     queue: str
     stage: str
-    samples: int
+    samples: int | None
     capacity: int | None
-    mean_size: float
+    mean_size: float | None
     usage_share: float | None
-    empty_count: int
+    empty_count: int | None
     full_count: int | None
 
 
 class OutputQueue(TypedDict):
-    """The queue behind an operator."""
+    """The queue behind an operator; `samples` is null where the source does not tell which belong to the range."""
 
     capacity: int | None
     mean_size: float | None
@@ -86,6 +88,7 @@ class Pipeline(TypedDict):
     schema_version: int
     rank: int | None
     source: str
+    range: Range | None
     data_bound: DataBound | None
     start_up_ns: list[int] | None
     queues: list[Queue]
@@ -112,15 +115,19 @@ class Wait(TypedDict):
 
 
 class QueueSamples(TypedDict):
-    """One queue over time; `queues` names all of them, `sample_count` counts samples before thinning."""
+    """One queue over time; `queues` names all of them, `sample_count` counts samples before thinning.
+
+    It is null where the source does not tell which of them belong to the range.
+    """
 
     schema_version: int
     rank: int | None
     source: str
+    range: Range | None
     queue: str | None
     stage: str | None
     capacity: int | None
     queues: list[str]
-    sample_count: int
+    sample_count: int | None
     samples: list[QueueSample]
     waits: list[Wait]

@@ -1,11 +1,5 @@
 type Stage = 'process' | 'send' | 'fetch'
 
-interface Filled {
-  readonly empty_count: number
-  readonly full_count: number | null
-  readonly samples: number
-}
-
 const stages: Record<Stage, { name: string; what: string }> = {
   process: { name: 'Process', what: 'reads and prepares batches' },
   send: { name: 'Send', what: 'moves them to the device' },
@@ -24,6 +18,8 @@ export const pipeline = {
   hardly: (time: string, share: string) => `Training hardly waits for data: ${time} a batch, ${share} of the time of its steps.`,
   without: (waits: string, batches: string) => `${waits} of ${batches} batches found the queue empty.`,
   noWaits: 'The recording tells how full the queues were, not how long training waited.',
+  noWaitsPart: 'How long training waited in the chosen steps was not recorded.',
+  firstOnly: (time: string) => `The first batch took ${time}: the loader starts for it, which does not count as waiting.`,
   noWaitsNoQueues: 'The recording tells the operators of the pipeline, not how long training waited.',
   none: 'Nothing was recorded of how data reaches training',
   noneHow: 'With the loader watched, laptime records each wait for a batch, how full the queues are and what the workers do:',
@@ -39,10 +35,11 @@ export const pipeline = {
   queueUnknown: 'How full it was is not recorded',
   noQueues: 'No queue was recorded. With the loader watched, each batch tells how full they are:',
   verdicts: {
-    process: 'Data processing is the slow stage: batches find the host queue empty. The tab Data processing shows which operator.',
+    process: 'Data processing is the slow stage: batches find the host queue empty.',
     send: 'Sending is the slow stage: the host queue has data while the device queue runs empty.',
     none: 'No stage is slow: batches find data in the queues.',
   },
+  seeOperators: 'The tab Data processing shows which operator.',
   facts: {
     meanWait: 'Wait for a batch, mean',
     share: 'Share of the steps',
@@ -54,14 +51,15 @@ export const pipeline = {
   },
   queueSizes: 'Queue sizes',
   queueSize: (queue: string) => `${queue}: size`,
-  queueFacts: ({ empty_count: empty, full_count: full, samples }: Filled) =>
+  queueFacts: (samples: number, empty: number, full: number | null) =>
     `Empty ${empty} of ${samples} times${percent(empty, samples)}${full === null ? '' : `, full ${full} times${percent(full, samples)}`}`,
   size: 'entries',
   time: 'time',
   sample: 'sample',
   capacity: 'capacity',
   average: 'average',
-  stepsNote: 'Curves show the chosen steps; counts and averages are those of the whole recording.',
+  wholeOnly: 'Recorded over the whole run only: choose all steps to see it.',
+  noSamples: 'It was not looked at in the chosen steps.',
   times: 'Times',
   wait: 'waiting',
   lines: { get: 'get', push: 'push', total: 'total' },
@@ -72,10 +70,11 @@ export const pipeline = {
   noTimes: 'The recording tells no times of fetching or sending.',
   graph: 'Operators and their queues',
   graphHint: 'Pipes are as thick as their queues are full, on average. Choose one for its curve.',
+  betweenWhole: 'The queues between operators were recorded over the whole run only: choose all steps to see them.',
   training: 'Training',
   workers: (count: number) => `${count} ${count === 1 ? 'worker' : 'workers'}`,
   workersUnknown: 'workers not told',
-  pipe: (from: string, to: string, use: string) => `Queue from ${from} to ${to}: ${use} full`,
+  pipe: (from: string, to: string, use: string | null) => `Queue from ${from} to ${to}: ${use === null ? 'not known' : `${use} full`}`,
   between: (from: string, to: string) => `Queue from ${from} to ${to}`,
   use: 'Average use of each queue',
   useHint: 'Mean size over capacity',
@@ -87,6 +86,7 @@ export const pipeline = {
   noOperators: 'The operators of the pipeline were not recorded',
   noOperatorsHow: 'What prepares the batches, step by step, is recorded by:',
   noBottleneck: 'No operator stands out as the one that holds the pipeline up.',
+  bottleneckUnknown: 'Which operator holds the pipeline up in the chosen steps alone is not known.',
   isSlow: (name: string) => `${name} holds the pipeline up:`,
   reasons: {
     time: (type: string, time: string, share: string) => `${type} takes ${time} of each batch, ${share} of the loader's work.`,

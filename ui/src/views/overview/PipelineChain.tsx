@@ -39,13 +39,24 @@ function Between({ name, queues }: { name: string; queues: readonly Queue[] }) {
       {queues.map((queue) => (
         <div key={queue.queue} title={queue.queue}>
           <strong>{name}</strong>
-          <Fill share={queue.usage_share} />
-          <span>{queue.capacity === null ? texts.queueFillOnly(significant(queue.mean_size)) : texts.queueFill(significant(queue.mean_size), count(queue.capacity))}</span>
-          <span data-empty={queue.empty_count > 0}>{texts.empty} {texts.ofSamples(count(queue.empty_count), count(queue.samples))}</span>
-          {queue.full_count !== null && <span>{texts.full} {texts.ofSamples(count(queue.full_count), count(queue.samples))}</span>}
+          <Filled queue={queue} />
         </div>
       ))}
     </li>
+  )
+}
+
+function Filled({ queue }: { queue: Queue }) {
+  const { overview: texts, pipeline: words } = useTexts()
+  const { samples, mean_size: mean, capacity } = queue
+  if (mean === null) return <span className={styles.unknown}>{samples === null ? words.wholeOnly : words.noSamples}</span>
+  return (
+    <>
+      <Fill share={queue.usage_share} />
+      <span>{capacity === null ? texts.queueFillOnly(significant(mean)) : texts.queueFill(significant(mean), count(capacity))}</span>
+      <span data-empty={queue.empty_count !== 0}>{texts.empty} {texts.ofSamples(count(queue.empty_count), count(samples))}</span>
+      {queue.full_count !== null && <span>{texts.full} {texts.ofSamples(count(queue.full_count), count(samples))}</span>}
+    </>
   )
 }
 

@@ -12,7 +12,7 @@ import { useParam, useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
 import { useWholeReport } from '../../state/report'
 import type { PageProps } from '../pages'
-import { isTold } from './model'
+import { isFirstOnly, isTold } from './model'
 import styles from './Pipeline.module.css'
 import { Processing } from './processing/Processing'
 import { Interval } from './interval/Interval'
@@ -20,8 +20,7 @@ import { WATCH } from './recording'
 
 /** Whether training waits for data, and where it is held up. */
 export default function Pipeline({ run }: PageProps) {
-  const { rank } = useQueryChoices()
-  const query = rank === undefined ? {} : { rank }
+  const query = useQueryChoices()
   const pipeline = api.useQuery('get', '/api/runs/{run}/pipeline', { params: { path: { run }, query } }, { placeholderData: keepPreviousData })
   return <Loaded query={pipeline} height={420}>{(known) => (isTold(known) ? <Known run={run} pipeline={known} /> : <Nothing run={run} />)}</Loaded>
 }
@@ -56,9 +55,11 @@ function Known({ run, pipeline }: { run: string; pipeline: PipelineAnswer }) {
 
 const HARDLY = 0.01
 
-function Headline({ pipeline: { data_bound: bound, queues } }: { pipeline: PipelineAnswer }) {
+function Headline({ pipeline: { data_bound: bound, queues, range } }: { pipeline: PipelineAnswer }) {
   const { pipeline: texts } = useTexts()
+  if (bound === null && range !== null) return <Answer>{texts.noWaitsPart}</Answer>
   if (bound === null) return <Answer>{queues.length > 0 ? texts.noWaits : texts.noWaitsNoQueues}</Answer>
+  if (isFirstOnly(bound)) return <Answer>{texts.firstOnly(time(bound.first_wait_ns))}</Answer>
   const part = bound.share_of_step
   const waited = bound.mean_wait_ns === null ? time(bound.wait_ns) : time(bound.mean_wait_ns)
   const words = part !== null && part < HARDLY ? texts.hardly(waited, share(part)) : texts.waits(waited, part === null ? null : share(part))

@@ -5,26 +5,28 @@ import type { QueueSamples } from '../../api/shapes'
 import { Chart } from '../../components/chart/Chart'
 import { type ChartOption, type Look, nameAxis, tooltip, valueAxis, zoom, ZOOM_FROM } from '../../components/chart/look'
 import { Loaded } from '../../components/Loaded'
-import { holdsStep, parseSteps } from '../../lib/ranges'
 import { count, significant, time } from '../../lib/units'
-import { useQueryChoices, useSelection } from '../../state/address'
+import { useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
+import styles from './Pipeline.module.css'
 
 const HEIGHT = 240
 
 /** How many batches a queue holds over steps, or over time where the source looked at intervals. */
 export function QueueCurve({ run, queue, mean }: { run: string; queue: string; mean: number | null }) {
-  const { rank } = useQueryChoices()
-  const query = { queue, ...(rank === undefined ? {} : { rank }) }
+  const query = { queue, ...useQueryChoices() }
   const samples = api.useQuery('get', '/api/runs/{run}/pipeline/samples', { params: { path: { run }, query } }, { placeholderData: keepPreviousData })
-  return <Loaded query={samples} height={HEIGHT}>{(known) => <Curve known={known} mean={mean} />}</Loaded>
+  return <Loaded query={samples} height={HEIGHT}>{(known) => (known.sample_count ? <Curve known={known} mean={mean} /> : <NoSamples known={known} />)}</Loaded>
+}
+
+function NoSamples({ known }: { known: QueueSamples }) {
+  const { pipeline: texts } = useTexts()
+  return <p className={styles.note}>{known.sample_count === null ? texts.wholeOnly : texts.noSamples}</p>
 }
 
 function Curve({ known, mean }: { known: QueueSamples; mean: number | null }) {
   const { pipeline: texts, terms } = useTexts()
-  const { steps } = useSelection()
-  const ranges = useMemo(() => (steps === null ? null : parseSteps(steps)), [steps])
-  const shown = useMemo(() => known.samples.filter(({ step }) => step === null || holdsStep(ranges, step)), [known, ranges])
+  const shown = known.samples
   const axis = useMemo(() => axisOf(shown, { step: terms.step.name, time: texts.time, sample: texts.sample }), [shown, terms, texts])
   const words = useMemo(() => ({ size: texts.size, capacity: texts.capacity, mean: texts.average }), [texts])
   const option = useCallback((look: Look) => chart(look, { sizes: shown.map(({ size }) => size), axis, capacity: known.capacity, mean, words }), [shown, axis, known.capacity, mean, words])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PipelineOperator } from '../../api/shapes'
-import { chainOf, curveOf, layOut, reasonOf } from './model'
+import { chainOf, curveOf, emptyShare, isFirstOnly, isOfWholeOnly, layOut, reasonOf } from './model'
 
 function operator(op_id: number, parent_id: number | null, usage: number | null, timed: [number, number] | null = null): PipelineOperator {
   const queue = usage === null ? null : { capacity: 16, mean_size: usage * 16, usage_share: usage, empty_share: 0, samples: 10 }
@@ -31,6 +31,27 @@ test('the reason is that of the numbers', () => {
   expect(reasonOf(CHAIN[3]!, CHAIN)).toEqual({ because: 'reading' })
   const timed = [operator(0, null, 0.1, [10, 1000]), operator(1, 0, null, [10, 3000])]
   expect(reasonOf(timed[1]!, timed)).toEqual({ because: 'time', per_batch_ns: 300, share: 0.75 })
+})
+
+test('of a part it is told what is known of all steps only', () => {
+  const whole = operator(1, null, 0.5)
+  const part: PipelineOperator = { ...whole, output_queue: { capacity: 16, mean_size: null, usage_share: null, empty_share: null, samples: null } }
+  const range = { from_ns: null, to_ns: null, steps: [3] }
+  expect(isOfWholeOnly({ range, operators: [part] })).toBe(true)
+  expect(isOfWholeOnly({ range, operators: [whole, operator(2, 1, null)] })).toBe(false)
+  expect(isOfWholeOnly({ range: null, operators: [part] })).toBe(false)
+})
+
+test('a queue without a sample has no share of empty ones', () => {
+  const queue = { queue: 'host', stage: 'process', samples: 4, capacity: 4, mean_size: 1, usage_share: 0.25, empty_count: 1, full_count: 0 }
+  expect([queue, { ...queue, samples: 0, empty_count: 0 }, { ...queue, samples: null, empty_count: null }].map(emptyShare)).toEqual([0.25, null, null])
+})
+
+test('the first batch alone is no wait', () => {
+  const bound = { waits: 1, batches: 1, wait_ns: 0, share_of_step: 0, mean_wait_ns: null, first_wait_ns: 200 }
+  expect(isFirstOnly(bound)).toBe(true)
+  expect(isFirstOnly({ ...bound, batches: 2, wait_ns: 5, mean_wait_ns: 5 })).toBe(false)
+  expect(isFirstOnly({ ...bound, first_wait_ns: null })).toBe(false)
 })
 
 test('sending is a stage where its queue was recorded', () => {

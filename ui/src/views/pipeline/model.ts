@@ -21,12 +21,22 @@ export function chainOf({ queues }: Pick<Pipeline, 'queues'>): Link[] {
 }
 
 export function emptyShare(queue: DataQueue): number | null {
-  return queue.samples > 0 ? queue.empty_count / queue.samples : null
+  return queue.samples && queue.empty_count !== null ? queue.empty_count / queue.samples : null
 }
 
 /** Whether anything was recorded of how data reaches training. */
 export function isTold({ data_bound, queues, operators }: Pipeline): boolean {
   return data_bound !== null || queues.length > 0 || operators.length > 0
+}
+
+/** Whether a part holds the first batch alone, for which the loader starts: training waits for none that counts. */
+export function isFirstOnly({ first_wait_ns, mean_wait_ns }: NonNullable<Pipeline['data_bound']>): boolean {
+  return first_wait_ns !== null && mean_wait_ns === null
+}
+
+/** Whether the source tells the queues between operators of all steps together, not of those chosen. */
+export function isOfWholeOnly({ range, operators }: Pick<Pipeline, 'range' | 'operators'>): boolean {
+  return range !== null && operators.some(({ output_queue }) => output_queue?.samples === null)
 }
 
 // ---- the graph ----

@@ -2,6 +2,7 @@ import type { DataQueue, Pipeline } from '../../../api/shapes'
 import { WarningIcon } from '../../../components/icons'
 import { count, share, significant } from '../../../lib/units'
 import { useTexts } from '../../../state/language'
+import type { Texts } from '../../../texts/catalogues'
 import { chainOf, emptyShare, isHarmless, type Link } from '../model'
 import styles from './Chain.module.css'
 
@@ -20,11 +21,20 @@ export function Chain({ pipeline }: { pipeline: Pipeline }) {
       {verdict !== null && (
         <p className={styles.verdict} data-stage={verdict.stage}>
           {verdict.stage !== 'none' && <WarningIcon size={18} />}
-          <span>{texts.verdicts[verdict.stage]}{verdict.stage !== 'none' && isHarmless(pipeline) && ` ${texts.harmless(count(pipeline.data_bound!.waits), count(pipeline.data_bound!.batches))}`}</span>
+          <span>{verdictWords(pipeline, verdict.stage, texts)}</span>
         </p>
       )}
     </>
   )
+}
+
+function verdictWords(pipeline: Pipeline, stage: 'process' | 'send' | 'none', texts: Texts['pipeline']): string {
+  const { data_bound: bound, bottleneck } = pipeline
+  return [
+    texts.verdicts[stage],
+    stage === 'process' && bottleneck !== null && texts.seeOperators,
+    stage !== 'none' && isHarmless(pipeline) && texts.harmless(count(bound!.waits), count(bound!.batches)),
+  ].filter(Boolean).join(' ')
 }
 
 function LinkOfChain({ link, slow }: { link: Link; slow: boolean }) {
@@ -38,7 +48,7 @@ function LinkOfChain({ link, slow }: { link: Link; slow: boolean }) {
       </li>
       {link.stage !== 'fetch' && (
         <li className={styles.queues}>
-          {link.queues.length === 0 ? <Unknown /> : link.queues.map((queue) => <QueueOfChain key={queue.queue} queue={queue} />)}
+          {link.queues.length === 0 ? <Unknown queue="host" why={texts.queueUnknown} /> : link.queues.map((queue) => <QueueOfChain key={queue.queue} queue={queue} />)}
         </li>
       )}
     </>
@@ -47,8 +57,9 @@ function LinkOfChain({ link, slow }: { link: Link; slow: boolean }) {
 
 function QueueOfChain({ queue }: { queue: DataQueue }) {
   const { pipeline: texts } = useTexts()
+  if (!queue.samples || queue.mean_size === null) return <Unknown queue={queue.queue} why={queue.samples === null ? texts.wholeOnly : texts.noSamples} />
   const empty = emptyShare(queue)
-  const full = queue.full_count === null || queue.samples === 0 ? null : queue.full_count / queue.samples
+  const full = queue.full_count === null ? null : queue.full_count / queue.samples
   const size = texts.holds(significant(queue.mean_size), queue.capacity === null ? null : count(queue.capacity))
   return (
     <div className={styles.queue}>
@@ -65,13 +76,13 @@ function QueueOfChain({ queue }: { queue: DataQueue }) {
   )
 }
 
-function Unknown() {
+function Unknown({ queue, why }: { queue: string; why: string }) {
   const { pipeline: texts } = useTexts()
   return (
     <div className={styles.queue}>
-      <strong>{texts.queueName('host')}</strong>
+      <strong>{texts.queueName(queue)}</strong>
       <div className={styles.pipe} data-unknown="true"><span /></div>
-      <small>{texts.queueUnknown}</small>
+      <small>{why}</small>
     </div>
   )
 }

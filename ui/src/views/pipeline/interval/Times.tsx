@@ -3,9 +3,7 @@ import type { QueueSamples } from '../../../api/shapes'
 import { Card } from '../../../components/Card'
 import { Chart } from '../../../components/chart/Chart'
 import { type ChartOption, legend, type Look, nameAxis, tooltip, valueAxis, zoom, ZOOM_FROM } from '../../../components/chart/look'
-import { holdsStep, parseSteps } from '../../../lib/ranges'
 import { exactly, time } from '../../../lib/units'
-import { useSelection } from '../../../state/address'
 import { useTexts } from '../../../state/language'
 import styles from '../Pipeline.module.css'
 
@@ -16,28 +14,26 @@ interface Line {
   readonly values: readonly (number | null)[]
 }
 
-
 interface TimesProps {
   readonly waits: readonly Wait[]
   /** Whether batches are sent on to a queue of the device. */
   readonly sends: boolean
   /** The first batch, for which workers start, does not count in the mean. */
   readonly firstIsApart: boolean
+  /** Whether steps are chosen. */
+  readonly isPart: boolean
 }
 
 /** How long fetching and, where it was measured, sending took, by step or batch. */
-export function Times({ waits, sends, firstIsApart }: TimesProps) {
+export function Times({ waits, sends, firstIsApart, isPart }: TimesProps) {
   const { pipeline: texts } = useTexts()
-  const { steps } = useSelection()
-  const ranges = useMemo(() => (steps === null ? null : parseSteps(steps)), [steps])
-  const shown = useMemo(() => waits.filter(({ step }) => holdsStep(ranges, step)), [waits, ranges])
-  const moved = useMemo(() => movingLines(shown, sends, texts.lines), [shown, sends, texts])
-  const waiting = useMemo(() => [{ name: texts.wait, values: shown.map((each) => each.wait_ns) }], [shown, texts])
+  const moved = useMemo(() => movingLines(waits, sends, texts.lines), [waits, sends, texts])
+  const waiting = useMemo(() => [{ name: texts.wait, values: waits.map((each) => each.wait_ns) }], [waits, texts])
   // Without a queue of the device training itself gets what was processed.
   const [sending, fetching] = sends ? [moved, waiting] : [[], moved.length > 0 ? moved : waiting]
-  if (waits.length === 0) return <Card title={texts.times}><p className={styles.note}>{texts.noTimes}</p></Card>
-  const at = shown.map(({ step }) => step)
-  const apart = firstIsApart && shown.length > 1 && shown[0] === waits[0] ? 1 : 0
+  if (waits.length === 0) return <Card title={texts.times}><p className={styles.note}>{isPart ? texts.noWaitsPart : texts.noTimes}</p></Card>
+  const at = waits.map(({ step }) => step)
+  const apart = firstIsApart && waits.length > 1 ? 1 : 0
   return (
     <div className={styles.pair}>
       {sending.length > 0 && <Card title={texts.sendTimes} hint={averages(sending, 0, texts.mean)}><TimeChart label={texts.sendTimes} lines={sending} steps={at} /></Card>}

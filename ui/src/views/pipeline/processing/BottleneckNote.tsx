@@ -4,7 +4,7 @@ import { useFindings } from '../../../frame/findings/useFindings'
 import { count, share, time } from '../../../lib/units'
 import { useTexts } from '../../../state/language'
 import type { Texts } from '../../../texts/catalogues'
-import { isHarmless, type Reason, reasonOf } from '../model'
+import { isHarmless, isOfWholeOnly, type Reason, reasonOf } from '../model'
 import styles from '../Pipeline.module.css'
 
 /** Which operator holds the pipeline up, why, and what to do about it. */
@@ -13,9 +13,9 @@ export function BottleneckNote({ run, pipeline }: { run: string; pipeline: Pipel
   const { findings } = useFindings(run)
   const { bottleneck, operators, data_bound: bound } = pipeline
   const slow = operators.find(({ op_id }) => op_id === bottleneck?.op_id)
-  if (!bottleneck || !slow) return <p className={styles.note}>{texts.noBottleneck}</p>
-  // Findings speak the language of the page.
-  const advice = findings.find(({ rule }) => rule === 'pipeline_operator')?.fix ?? bottleneck.advice
+  if (!bottleneck || !slow) return <p className={styles.note}>{isOfWholeOnly(pipeline) ? texts.bottleneckUnknown : texts.noBottleneck}</p>
+  // Findings speak the language of the page; they are those of the whole recording.
+  const advice = findings.find(({ rule, title }) => rule === 'pipeline_operator' && title.includes(slow.name))?.fix ?? bottleneck.advice
   return (
     <div className={styles.bottleneck}>
       <WarningIcon size={18} />

@@ -68,10 +68,11 @@ function PipeLabel({ pipe, ends: { x1, y1, x2, y2 }, selected, onChoose }: PipeP
   const { pipeline: texts } = useTexts()
   if (pipe.queue === null) return null
   const next = pipe.to.op?.name ?? texts.training
+  const use = pipe.queue.usage_share
   const style = { left: (x1 + x2) / 2, top: Math.min(y1, y2) + Math.abs(y1 - y2) / 2 - THICK / 2 - 22 }
   return (
-    <button type="button" className={`numbers ${styles.label}`} style={style} aria-pressed={selected} aria-label={texts.pipe(pipe.from.op.name, next, share(pipe.queue.usage_share))} onClick={onChoose}>
-      {share(pipe.queue.usage_share)}
+    <button type="button" className={`numbers ${styles.label}`} style={style} aria-pressed={selected} aria-label={texts.pipe(pipe.from.op.name, next, use === null ? null : share(use))} onClick={onChoose}>
+      {share(use)}
     </button>
   )
 }

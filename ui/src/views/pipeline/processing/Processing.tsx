@@ -7,7 +7,7 @@ import { Loaded } from '../../../components/Loaded'
 import { useParam, useQueryChoices } from '../../../state/address'
 import { useTexts } from '../../../state/language'
 import { useWholeReport } from '../../../state/report'
-import { curveOf, type Graph, layOut } from '../model'
+import { curveOf, type Graph, isOfWholeOnly, layOut } from '../model'
 import styles from '../Pipeline.module.css'
 import { WATCH } from '../recording'
 import { BottleneckNote } from './BottleneckNote'
@@ -18,9 +18,8 @@ import { QueueUse } from './QueueUse'
 /** The operators that prepare batches, how full the queues between them are, and which one is slow. */
 export function Processing({ run, pipeline }: { run: string; pipeline: Pipeline }) {
   const { pipeline: texts } = useTexts()
-  const { rank } = useQueryChoices()
+  const query = useQueryChoices()
   const { data: report } = useWholeReport(run)
-  const query = rank === undefined ? {} : { rank }
   const samples = api.useQuery('get', '/api/runs/{run}/pipeline/samples', { params: { path: { run }, query } }, { placeholderData: keepPreviousData })
   const [chosen, setChosen] = useParam('queue')
   const { operators } = pipeline
@@ -35,6 +34,7 @@ export function Processing({ run, pipeline }: { run: string; pipeline: Pipeline 
   return (
     <div className={styles.cards}>
       <Card title={texts.graph} hint={texts.graphHint} evidence="data_loading">
+        {isOfWholeOnly(pipeline) && <p className={styles.note}>{texts.betweenWhole}</p>}
         <PipeGraph graph={graph} slow={pipeline.bottleneck?.op_id ?? null} selected={selected} onChoose={choose} />
         <BottleneckNote run={run} pipeline={pipeline} />
       </Card>

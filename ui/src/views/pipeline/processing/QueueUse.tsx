@@ -22,7 +22,7 @@ export function QueueUse({ graph, selected, onChoose }: QueueUseProps) {
             <span className={styles.between}>{op.name} → {to.op?.name ?? texts.training}</span>
             <span className={styles.useTrack} aria-hidden="true"><span style={{ width: `${100 * (queue!.usage_share ?? 0)}%`, backgroundColor: kindVariable('data') }} /></span>
             <span className="numbers">{share(queue!.usage_share)}</span>
-            <small className="numbers">{texts.emptyShare(share(queue!.empty_share))}</small>
+            <small className="numbers">{queue!.empty_share !== null && texts.emptyShare(share(queue!.empty_share))}</small>
           </button>
         </li>
       ))}
