@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from laptime.__main__ import main
-from laptime.analyses.side_by_side import operators
+from laptime.analyses.side_by_side import all_operators
 from laptime.model.workspace import Workspace
 from laptime.web.catalogue import Catalogue
 from tests.web.conftest import Client, Imported, client_of
@@ -150,9 +150,9 @@ def test_known_answers_are_not_computed_again(imported: Imported, monkeypatch: p
 
     def counted(*arguments: Any, **more: Any) -> object:
         computed.append(more)
-        return operators(*arguments, **more)
+        return all_operators(*arguments, **more)
 
-    monkeypatch.setattr("laptime.web.resources.op.operators", counted)
+    monkeypatch.setattr("laptime.web.resources.op.all_operators", counted)
     answers = [client.get(f"/api/runs/{run}/op").content for _ in range(3)]
     assert (len(computed), len(set(answers))) == (1, 1)
     client.get(f"/api/runs/{run}/op?by=kernel", headers={"If-None-Match": "x"})
@@ -173,9 +173,9 @@ def test_one_recording_under_two_ids_is_read_by_one_question_at_a_time(
         most[0] = max(most[0], at_work[0])
         time.sleep(0.2)
         at_work[0] -= 1
-        return operators(*arguments, **more)
+        return all_operators(*arguments, **more)
 
-    monkeypatch.setattr("laptime.web.resources.op.operators", slow)
+    monkeypatch.setattr("laptime.web.resources.op.all_operators", slow)
     with ThreadPoolExecutor() as threads:
         answers = list(threads.map(lambda run: client.get(f"/api/runs/{run}/op").status_code, ids))
     assert (answers, most) == ([200, 200], [1])

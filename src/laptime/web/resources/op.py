@@ -8,12 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from laptime.analyses.operators import COLUMNS, OperatorTable
-from laptime.analyses.options import part_of, sort_column
+from laptime.analyses.options import sort_column
 from laptime.analyses.parts import Part
 from laptime.analyses.side_by_side import all_operators, as_json
 from laptime.model.trace import Run, Trace
 from laptime.web import answers as answering
-from laptime.web.asking import AnswersOf, By, FromTime, On, OnDevice, Rank, RunId, Steps, Subgraph, ToTime
+from laptime.web.asking import AnswersOf, By, On, OperatorPartOf, Rank, RunId
 from laptime.web.choosing import ChoiceOf
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.op import Operators
@@ -30,21 +30,16 @@ def op(
     answers: AnswersOf,
     request: Request,
     choice: ChoiceOf,
+    part: OperatorPartOf,
     rank: Rank = None,
     by: By = "op-type",
     on: On | None = None,
-    subgraph: Subgraph = "all",
-    device: OnDevice = None,
-    from_time: FromTime = None,
-    to_time: ToTime = None,
-    steps: Steps = None,
     form: Annotated[Format | None, Query(alias="format", description="Default: as the Accept header says.")] = None,
 ) -> Response:
     """Where time goes by operator; the JSON of `laptime op`, paged by offset, all rows without a limit."""
     where, column = sort_column(choice.sort or "self_ns", COLUMNS)
     selection = choice.selection(COLUMNS, sort=column, limit=None)
     everything = replace(selection, limit=None, offset=0)
-    part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph, device=device)
     wanted = wanted_format(request, form)
 
     def compute(opened: Run) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -10,12 +10,11 @@ from fastapi import APIRouter, Query, Request, Response
 from laptime.analyses.device import device_rows
 from laptime.analyses.operator_details import OperatorKey, operator_details
 from laptime.analyses.operators import OperatorTable, whole_table
-from laptime.analyses.options import part_of
 from laptime.analyses.parts import Part
 from laptime.analyses.ranges import as_json as part_as_json
 from laptime.model.trace import Run, Trace
 from laptime.web.answers import head_of
-from laptime.web.asking import AnswersOf, By, FromTime, On, OnDevice, Rank, RunId, Steps, Subgraph, ToTime
+from laptime.web.asking import AnswersOf, By, On, OperatorPartOf, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.operator_details import OperatorDetails
 
@@ -30,6 +29,7 @@ def details(
     answers: AnswersOf,
     request: Request,
     name: Annotated[str, Query(max_length=20_000, description="Name of the row, as /op has it.")],
+    part: OperatorPartOf,
     rank: Rank = None,
     by: By = "op-type",
     on: On | None = None,
@@ -37,14 +37,8 @@ def details(
     input_shapes: Annotated[
         str | None, Query(max_length=20_000, description="JSON of `info.input_shapes`, where rows share a name.")
     ] = None,
-    subgraph: Subgraph = "all",
-    device: OnDevice = None,
-    from_time: FromTime = None,
-    to_time: ToTime = None,
-    steps: Steps = None,
 ) -> Response:
     """Both sides, spread, steps, tensors, call stack and longest executions of a row of /op."""
-    part = replace(part_of(from_time, to_time, steps), subgraph=None if subgraph == "all" else subgraph, device=device)
     key = OperatorKey(name, device_kind, input_shapes)
 
     def compute(opened: Run) -> object:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from laptime.analyses.options import part_of
 from laptime.analyses.pipeline import pipeline as pipeline_of
-from laptime.web.asking import AnswersOf, FromTime, Rank, RunId, Steps, ToTime
+from laptime.web.asking import AnswersOf, PartOf, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.pipeline import Pipeline
 
@@ -18,11 +17,8 @@ def pipeline(
     run: RunId,
     answers: AnswersOf,
     request: Request,
+    part: PartOf,
     rank: Rank = None,
-    from_time: FromTime = None,
-    to_time: ToTime = None,
-    steps: Steps = None,
 ) -> Response:
     """Whether training waits for data, and why; the JSON of `laptime pipeline`."""
-    part = part_of(from_time, to_time, steps)
     return answers.json(request, run, lambda opened: pipeline_of(opened.trace_of(rank), part))

@@ -7,11 +7,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from laptime.analyses.options import part_of
 from laptime.analyses.queue_curve import queue_curve
 from laptime.model.trace import Run
 from laptime.web.answers import head_of
-from laptime.web.asking import AnswersOf, FromTime, Rank, RunId, Steps, ToTime
+from laptime.web.asking import AnswersOf, PartOf, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.pipeline import QueueSamples
 
@@ -29,14 +28,11 @@ def samples(
     run: RunId,
     answers: AnswersOf,
     request: Request,
+    part: PartOf,
     rank: Rank = None,
     queue: Annotated[str | None, Query(max_length=200, description="Default: the first between stages.")] = None,
-    from_time: FromTime = None,
-    to_time: ToTime = None,
-    steps: Steps = None,
 ) -> Response:
     """Sizes of one queue, and how long training waited for data in each step, or for each batch."""
-    part = part_of(from_time, to_time, steps)
 
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)

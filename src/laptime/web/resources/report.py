@@ -6,9 +6,8 @@ from fastapi import APIRouter, Request, Response
 
 from laptime.advice.advising import report as report_of
 from laptime.advice.stored import REPORT_NAME
-from laptime.analyses.options import part_of
 from laptime.model.trace import Run
-from laptime.web.asking import AnswersOf, FromTime, RunId, Steps, ToTime
+from laptime.web.asking import AnswersOf, PartOf, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.report import Report
 
@@ -20,12 +19,9 @@ def report(
     run: RunId,
     answers: AnswersOf,
     request: Request,
-    from_time: FromTime = None,
-    to_time: ToTime = None,
-    steps: Steps = None,
+    part: PartOf,
 ) -> Response:
     """Where each training step's time goes; the JSON of `laptime report`."""
-    part = part_of(from_time, to_time, steps)
 
     def compute(opened: Run) -> object:
         stored = answers.catalogue.stored(run, REPORT_NAME) if part.is_whole else None

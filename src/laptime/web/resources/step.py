@@ -6,10 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from laptime.analyses.options import part_of
 from laptime.analyses.step_trace import Points, as_json, position_of, step_trace
 from laptime.model.trace import Run
-from laptime.web.asking import MOST_INT, AnswersOf, FromTime, Rank, RunId, Steps, ToTime
+from laptime.web.asking import MOST_INT, AnswersOf, PartOf, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.step import StepTrace
 
@@ -23,6 +22,7 @@ def step(
     run: RunId,
     answers: AnswersOf,
     request: Request,
+    part: PartOf,
     rank: Rank = None,
     step_id: Annotated[
         int | None, Query(ge=-MOST_INT, le=MOST_INT, description="The source's number of a step; 0: the average.")
@@ -31,12 +31,8 @@ def step(
     fp_point: Annotated[str | None, Query(max_length=1000, description="Op where forward starts.")] = None,
     bp_point: Annotated[str | None, Query(max_length=1000, description="Op where backward ends.")] = None,
     comm_point: Annotated[list[_Name] | None, Query(max_length=50, description="A collective to show.")] = None,
-    from_time: FromTime = None,
-    to_time: ToTime = None,
-    steps: Steps = None,
 ) -> Response:
     """Interval, forward+backward and tail of each step; the JSON of `laptime step`."""
-    part = part_of(from_time, to_time, steps)
     points = Points(fp_point, bp_point, tuple(comm_point or ()))
 
     def compute(opened: Run) -> object:

@@ -13,14 +13,13 @@ import anyio.to_thread
 from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import StreamingResponse
 
-from laptime.analyses.options import part_of
 from laptime.analyses.parts import Part
 from laptime.analyses.ranges import must_hold
 from laptime.analyses.timeline_summary import timeline_summary
 from laptime.exports.chrome import write_chrome
 from laptime.model.trace import Run, Trace
 from laptime.web.answers import head_of
-from laptime.web.asking import AnswersOf, FromTime, Rank, RunId, Steps, ToTime
+from laptime.web.asking import AnswersOf, PartOf, Rank, RunId
 from laptime.web.limits import few_at_once
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.timeline import TimelineSummary
@@ -57,14 +56,11 @@ async def download(
     run: RunId,
     answers: AnswersOf,
     request: Request,
+    part: PartOf,
     rank: Rank = None,
-    from_time: FromTime = None,
-    to_time: ToTime = None,
-    steps: Steps = None,
     name: Annotated[str, Query(max_length=100, description="Name of the file, without ending.")] = "timeline",
 ) -> Response:
     """What `laptime export -o timeline.json.gz` writes, of the whole recording or a part of it."""
-    part = part_of(from_time, to_time, steps)
     trace = await anyio.to_thread.run_sync(_trace_of, answers, run, rank, part)
     headers = attachment(f"{name}.json.gz")
     if request.scope.get("laptime.head"):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from laptime.analyses.options import part_of
 from laptime.analyses.ranges import as_json as part_as_json
 from laptime.analyses.utilisation import utilisation as utilisation_of
 from laptime.model.trace import Run
 from laptime.web.answers import head_of
-from laptime.web.asking import AnswersOf, FromTime, Rank, RunId, Steps, ToTime
+from laptime.web.asking import AnswersOf, PartOf, Rank, RunId
 from laptime.web.shapes.faults import OF_RUN
 from laptime.web.shapes.utilisation import Utilisation
 
@@ -27,13 +26,10 @@ def utilisation(
     run: RunId,
     answers: AnswersOf,
     request: Request,
+    part: PartOf,
     rank: Rank = None,
-    from_time: FromTime = None,
-    to_time: ToTime = None,
-    steps: Steps = None,
 ) -> Response:
     """Busy time of each device, stream and step; communication overlapped and exposed."""
-    part = part_of(from_time, to_time, steps)
 
     def compute(opened: Run) -> object:
         trace = opened.trace_of(rank)
