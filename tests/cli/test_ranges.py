@@ -142,6 +142,8 @@ def test_what_is_known_of_all_steps_only_is_said(corpus: Path, cli: Cli) -> None
     assert words in page
     assert "not known" in page
     assert "Slowest operator" not in page
+    job = cli("pipeline", corpus / "mindinsight" / "job3_widedeep_raw", "--steps", "2-3").out
+    assert "Sizes of the queue transfer were recorded over the whole run only" in job
     assert "1 batch, the first: 351 ms, for which the loader starts" in cli("pipeline", recording, "--steps", 1).out
 
 

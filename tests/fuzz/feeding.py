@@ -21,6 +21,7 @@ from rich.cells import cell_len
 
 from laptime.advice.advising import report
 from laptime.analyses.operators import GROUPINGS, operator_table
+from laptime.analyses.parts import WHOLE, Part
 from laptime.analyses.pipeline import pipeline
 from laptime.analyses.step_trace import as_json, step_trace
 from laptime.cli.app import run as command_line
@@ -183,9 +184,10 @@ def _go_deeper(run: Run, path: Path, folder: Path, workspace: Workspace) -> None
 
 def _analyse(trace: Trace) -> None:
     json.dumps(as_json(step_trace(trace), trace), allow_nan=False).encode()
-    waiting = pipeline(trace)
-    json.dumps(waiting, allow_nan=False).encode()
-    assert_sound_pipeline(waiting)
+    for part in (WHOLE, Part(to_ns=1), *(Part(steps=((step, None),)) for step in trace.steps["step"][-1:].tolist())):
+        waiting = pipeline(trace, part)
+        json.dumps(waiting, allow_nan=False).encode()
+        assert_sound_pipeline(waiting)
     for by in GROUPINGS:
         for on in _where(by):
             json.dumps(operator_table(trace, by=by, on=on).rows, allow_nan=False).encode()

@@ -64,7 +64,7 @@ def _unknown(result: Json) -> Iterator[str]:
     outputs = [op["output_queue"] for op in result["operators"] if op["output_queue"] is not None]
     whole = "recorded over the whole run only; leave out --steps, --from and --to to see"
     if names:
-        yield f"Sizes of {' and '.join(names)} were {whole} them."
+        yield f"Sizes of the queue{'s' if len(names) > 1 else ''} {' and '.join(names)} were {whole} them."
     if any(queue["samples"] is None for queue in outputs):
         yield f"Queues between operators were {whole} them."
 
