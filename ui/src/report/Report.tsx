@@ -45,7 +45,7 @@ function Known({ run, report, version }: { run: string; report: Answer; version:
       <Part title={texts.memory.title}><MemorySection run={run} report={report} entry={entry} /></Part>
       <Part title={texts.utilisation.title} flows><UtilisationSection run={run} report={report} /></Part>
       <Part title={texts.files.title}>
-        {report.not_recorded.length > 0 && <NotRecordedCard missing={report.not_recorded} />}
+        {report.not_recorded.length > 0 && <NotRecordedCard run={run} missing={report.not_recorded} />}
         <FilesSection run={run} />
       </Part>
       <p className={styles.dimmed}>{texts.saved.more}</p>

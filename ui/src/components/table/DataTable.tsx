@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useDeferredValue, useState } from 'react'
+import { useDeferredValue, useMemo, useState } from 'react'
 import { count } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import { usePhone } from '../../state/screen'
@@ -44,9 +44,17 @@ export interface DataTableProps<Row> {
 const FLEXIBLE = 180
 const ON_PHONE = 150
 
+/** Narrower where they can be, those that may wait at the end. */
+function forPhone<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
+  const narrow = columns.map((column) => (column.onPhone === undefined ? column : { ...column, width: column.onPhone }))
+  return [...narrow.filter(({ late }) => !late), ...narrow.filter(({ late }) => late)]
+}
+
 /** A table of any length: only rows in view are drawn; sorts by a click on a column, searches, expands. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, rows, columns, served, parts, held, searchable = false, height = 480, tools } = props
+  const { label, rows, served, parts, held, searchable = false, height = 480, tools } = props
+  const phone = usePhone()
+  const columns = useMemo(() => (phone ? forPhone(props.columns) : props.columns), [phone, props.columns])
   const texts = useTexts().table
   const [typed, setTyped] = useState('')
   const listed = parts?.length
@@ -54,7 +62,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const ordered = useRows(rows, columns, { query: useDeferredValue(query), firstSort: props.sort ?? null, served, held })
   // State and no ref: the rows are drawn once it is there.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
-  const most = usePhone() ? ON_PHONE : Infinity
+  const most = phone ? ON_PHONE : Infinity
   const width = columns.reduce((sum, column) => sum + (column.width ?? Math.min(column.least ?? FLEXIBLE, most)), 0)
   return (
     <div className={styles.whole}>
@@ -73,7 +81,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             {columns.map((column) => <col key={column.id} style={column.width === undefined ? {} : { width: column.width }} />)}
           </colgroup>
           <Head columns={columns} sort={ordered.sort} onSort={ordered.sortBy} expandable={props.expanded !== undefined} />
-          <Body {...props} rows={ordered.rows} offset={parts ? 0 : (served?.offset ?? 0)} scroller={scroller} />
+          <Body {...props} columns={columns} rows={ordered.rows} offset={parts ? 0 : (served?.offset ?? 0)} scroller={scroller} />
         </table>
         {(listed ?? ordered.rows.length) === 0 && <div className={styles.empty}>{query === '' ? (props.empty ?? texts.none) : texts.noneFor(query)}</div>}
       </div>

@@ -15,6 +15,10 @@ export interface Column<Row> {
   readonly bar?: Kind
   /** Width in pixels; columns without share what is left. */
   readonly width?: number
+  /** Its width on a phone, where names and their first numbers have to fit. */
+  readonly onPhone?: number
+  /** On a phone it stands behind the others. */
+  readonly late?: boolean
   /** Room at least for a column without a width. */
   readonly least?: number
   readonly unsortable?: boolean

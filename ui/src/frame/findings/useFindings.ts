@@ -15,6 +15,12 @@ export interface Found {
   readonly error: unknown
 }
 
+/** What a run lacks in the language of the page: the list beside the findings begins with the same, translated. */
+export function useTranslated(run: string, missing: Advice['not_recorded']): Advice['not_recorded'] {
+  const { notRecorded } = useFindings(run)
+  return missing.map((row, at) => notRecorded[at] ?? row)
+}
+
 /** Findings of the run that is shown, those that save most first. */
 export function useFindings(run: string | null): Found {
   const { rank } = useSelection()

@@ -65,7 +65,6 @@ export const files = {
   missingTitle: 'Not recorded',
   missingHint: 'What none of the recordings holds, and how the profiler records it.',
   nothingMissing: 'All that the profiler of this framework can record is there.',
-  whats: {} as Record<string, string>,
   sql: 'Ask the tables',
   sqlHint: 'One SELECT by SQL of DuckDB, read-only. Click a table or a column to write its name.',
   query: 'Query',

@@ -35,7 +35,7 @@ function Shown({ run, found }: { run: string; found: Contents }) {
       <Headline label={texts.question} words={texts.headline(found.sources.length, count(sum('read')), kept === null ? count(sum('kept')) : share(kept))} notes={notes} />
       <SourcesCard sources={found.sources} />
       <WarningsCard warnings={found.warnings} />
-      <MissingCard missing={found.not_recorded} />
+      <MissingCard run={run} missing={found.not_recorded} />
       {shown && <SqlCard run={run} source={shown} />}
     </Stack>
   )

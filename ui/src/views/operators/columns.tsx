@@ -13,9 +13,9 @@ export function operatorColumns(texts: Texts['operators'], by: Grouping, side: S
   const time = (id: TimeColumn, label: string, width = 92): Column<OperatorRow> => ({ id, label, as: 'time', width, value: (row) => row[id] })
   return [
     { id: 'name', label: texts.groupings[by], least: 240, value: (row) => row.name, cell: (row) => <Name row={row} by={by} /> },
-    ...(TYPED.includes(by) ? [{ id: 'op_type', label: names.type, width: 132, value: (row: OperatorRow) => row.op_type }] : []),
-    ...(withKind ? [{ id: 'device_kind', label: names.processor, width: 124, value: (row: OperatorRow) => texts.processor(row.device_kind) }] : []),
-    { id: 'share', label: names.share, as: 'share', width: 148, value: (row) => row.share, cell: (row) => <ShareBar value={row.share} kind={kindOf(row, side)} /> },
+    ...(TYPED.includes(by) ? [{ id: 'op_type', label: names.type, width: 132, late: true, value: (row: OperatorRow) => row.op_type }] : []),
+    ...(withKind ? [{ id: 'device_kind', label: names.processor, width: 124, late: true, value: (row: OperatorRow) => texts.processor(row.device_kind) }] : []),
+    { id: 'share', label: names.share, as: 'share', width: 148, onPhone: 84, value: (row) => row.share, cell: (row) => <ShareBar value={row.share} kind={kindOf(row, side)} /> },
     time('self_ns', names.self, 100),
     time('total_ns', names.total, 96),
     { id: 'count', label: names.count, as: 'count', width: 80, value: (row) => row.count },

@@ -78,5 +78,5 @@ function Top({ answer, pie }: { answer: Operators; pie: boolean }) {
 }
 
 function Named({ row, colour }: { row: TopShare; colour: string }) {
-  return <span title={row.name}><span className={styles.swatch} style={{ background: colour }} aria-hidden="true" />{row.name}</span>
+  return <span title={row.name} className={styles.operator}><span className={styles.swatch} style={{ background: colour }} aria-hidden="true" />{row.name}</span>
 }

@@ -45,7 +45,7 @@ function Cards({ run, report }: { run: string; report: Report | null }) {
         <MemoryCard run={run} report={report} />
         {report.ranks.length > 1 && <RanksCard ranks={report.ranks} />}
         <FindingsCard run={run} />
-        {report.not_recorded.length > 0 && <NotRecordedCard missing={report.not_recorded} />}
+        {report.not_recorded.length > 0 && <NotRecordedCard run={run} missing={report.not_recorded} />}
       </div>
     </>
   )

@@ -23,9 +23,9 @@ export function runColumns(texts: Texts['runs'], language: Language, address: (r
     { id: 'ranks', label: names.ranks, width: 76, as: 'count', value: (run) => rankCount(run) },
     { id: 'steps', label: names.steps, width: 76, as: 'count', value: (run) => run.steps },
     { id: 'step_time', label: names.stepTime, width: phone ? 84 : 164, as: 'time', value: (run) => run.step_mean_ns, cell: (run) => <StepTime run={run} texts={texts} /> },
-    { id: 'cause', label: names.cause, width: phone ? 124 : 188, value: (run) => causeName(run, texts), cell: (run) => <Cause run={run} texts={texts} /> },
+    { id: 'cause', label: names.cause, width: phone ? 130 : 188, value: (run) => causeName(run, texts), cell: (run) => <Cause run={run} texts={texts} /> },
     { id: 'updated', label: names.updated, width: 108, as: 'number', value: (run) => run.updated_unix, cell: (run) => (run.updated_unix === null ? '–' : <span title={date(run.updated_unix, language)}>{ago(run.updated_unix, Date.now() / 1000, texts.ago, language)}</span>) },
-    { id: 'size', label: names.size, width: 84, as: 'bytes', value: (run) => run.size_bytes },
+    { id: 'size', label: names.size, width: 100, as: 'bytes', value: (run) => run.size_bytes },
   ]
   return phone ? all.filter(({ id }) => ON_PHONE.includes(id)) : all
 }

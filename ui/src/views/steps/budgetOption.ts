@@ -64,9 +64,9 @@ function rings(rows: readonly StepRow[], look: Look): object {
     itemStyle: { color: 'transparent', borderColor: look.kinds.sync, borderWidth: 2.5 },
     tooltip: { show: false },
     labelLayout: { hideOverlap: true },
-    data: rows.map((row) => ({
+    data: rows.map((row, at) => ({
       value: row.outlier ? row.dur_ns : null,
-      label: { show: most.includes(row), position: 'top', color: look.text, fontWeight: 600, formatter: `${significant(row.factor ?? 0)}×` },
+      label: { show: most.includes(row), position: at < rows.length / 20 ? 'right' : 'top', color: look.text, fontWeight: 600, formatter: `${significant(row.factor ?? 0)}×` },
     })),
     z: 5,
   }
