@@ -6,12 +6,19 @@ export function howToRecord(report: Pick<Report, 'not_recorded'> | undefined, wh
   return report?.not_recorded.find((missing) => missing.what === what)?.how_to_record
 }
 
+const profiled = (batches: string) => `with laptime.Profiler("runs/mine") as prof:\n    for batch in ${batches}:\n        train(batch)\n        prof.step()`
+
+/** Records steps and operators of any framework. */
+export const RECORD = profiled('loader')
+/** Records waits for data, queues and workers too, of loaders of any framework. */
+export const WATCH = profiled('prof.watch(loader)')
+
 type Lacking = 'step markers' | 'memory' | 'data queues'
 
 const BY_LAPTIME: Record<Lacking, string> = {
-  'step markers': 'with laptime.Profiler("runs/mine") as prof:\n    for batch in loader:\n        train(batch)\n        prof.step()',
+  'step markers': RECORD,
   memory: 'laptime.Profiler(profile_memory=True)',
-  'data queues': 'with laptime.Profiler("runs/mine") as prof:\n    for batch in prof.watch(loader):\n        train(batch)\n        prof.step()',
+  'data queues': WATCH,
 }
 
 /** The same, and where its framework has no word for it, how laptime records it. */

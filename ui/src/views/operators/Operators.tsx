@@ -2,6 +2,7 @@ import type { Operators as Answer } from '../../api/shapes'
 import { Card } from '../../components/Card'
 import { EmptyState } from '../../components/EmptyState'
 import { Loaded } from '../../components/Loaded'
+import { RECORD } from '../../lib/recording'
 import { useTexts } from '../../state/language'
 import { MOST_ROWS, useOperators } from '../../state/operators'
 import type { PageProps } from '../pages'
@@ -10,8 +11,6 @@ import { onlyKind, tabsOf } from './model'
 import { TabView } from './TabView'
 import { Choices } from './Choices'
 import { useTab } from './view'
-
-const RECORD = 'with laptime.profile() as profiler:\n    for batch in loader:\n        train(batch)\n        profiler.step()'
 
 /** Which operators take the time. */
 export default function Operators({ run }: PageProps) {

@@ -11,6 +11,7 @@ import { Loaded } from '../../components/Loaded'
 import { PageLink } from '../../components/PageLink'
 import type { Column } from '../../components/table/column'
 import { DataTable } from '../../components/table/DataTable'
+import { RECORD } from '../../lib/recording'
 import { exactly, share } from '../../lib/units'
 import { useParam, useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
@@ -18,7 +19,6 @@ import { colourOf, type TopShare, topOption, topShares } from './operatorOption'
 import styles from './Overview.module.css'
 
 const MOST = 5
-const RECORD = 'with laptime.profile() as prof:'
 
 /** The types of operators that take most time. */
 export function OperatorsCard({ run }: { run: string }) {

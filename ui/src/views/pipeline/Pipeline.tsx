@@ -6,7 +6,7 @@ import { EmptyState } from '../../components/EmptyState'
 import { Answer } from '../../components/Headline'
 import { Loaded } from '../../components/Loaded'
 import { Tabs } from '../../components/Tabs'
-import { howToRecord } from '../../lib/recording'
+import { howToRecord, WATCH } from '../../lib/recording'
 import { count, share, time } from '../../lib/units'
 import { useParam, useQueryChoices } from '../../state/address'
 import { useTexts } from '../../state/language'
@@ -16,7 +16,6 @@ import { isFirstOnly, isTold } from './model'
 import styles from './Pipeline.module.css'
 import { Processing } from './processing/Processing'
 import { Interval } from './interval/Interval'
-import { WATCH } from './recording'
 
 /** Whether training waits for data, and where it is held up. */
 export default function Pipeline({ run }: PageProps) {

@@ -6,12 +6,11 @@ import { CounterChart } from '../../components/CounterChart'
 import { EmptyState } from '../../components/EmptyState'
 import { Loaded } from '../../components/Loaded'
 import { counterText } from '../../lib/counters'
+import { WATCH } from '../../lib/recording'
 import { count, significant, SPACE } from '../../lib/units'
 import { useSelection } from '../../state/address'
 import { useTexts } from '../../state/language'
 import styles from './Utilisation.module.css'
-
-const RECORD = 'with laptime.Profiler("runs/mine") as prof:\n    for batch in prof.watch(loader):\n        train(batch)\n        prof.step()'
 
 /** Processor use, resident memory, and what else was counted over time. */
 export function CountersCard({ run }: { run: string }) {
@@ -28,7 +27,7 @@ export function CountersCard({ run }: { run: string }) {
 
 function Shown({ found: { counters, processor } }: { found: Counters }) {
   const { utilisation: texts } = useTexts()
-  if (counters.length === 0 && processor === null) return <EmptyState what={texts.noCounters} why={texts.noCountersWhy} code={RECORD} />
+  if (counters.length === 0 && processor === null) return <EmptyState what={texts.noCounters} why={texts.noCountersWhy} code={WATCH} />
   const end = Math.max(0, ...counters.flatMap((counter) => counter.times_ns.at(-1) ?? 0))
   return (
     <div className={styles.counters}>
