@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ from laptime.model.workspace import Workspace
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "tests" / "samples"
 EXAMPLE = ROOT / "examples" / "ddp4-gloo"
+
+# As in the foreground: what a shell runs in the background ignores Ctrl-C, and so would all that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, so that a change is judged by what it changes; CONTRIBUTING says how to try others.
 settings.register_profile("laptime", deadline=None, derandomize=True)

@@ -8,10 +8,11 @@ from typing import cast
 from typing_extensions import TypedDict
 
 from laptime.advice.stored import REPORT_NAME, read_report
+from laptime.analyses.averages import mean
 from laptime.errors import WorkspaceError
 from laptime.model.workspace import Workspace
 
-_CARD_NAME = f"card-1-{REPORT_NAME}"
+_CARD_NAME = f"card-2-{REPORT_NAME}"
 _SPARKS = 50
 """Steps of a run's sparkline at most."""
 _PARTS = {
@@ -87,10 +88,15 @@ def _card(report: dict[str, object]) -> Card:
         "ranks": cast("list[int | None]", run["ranks"]),
         "device": names[0] if names else None,
         "steps": len(steps) or None,
-        "step_mean_ns": cast(int, summary["mean_ns"]) if summary else None,
+        "step_mean_ns": cast(int, summary["mean_ns"]) if summary else _mean_of_complete(steps),
         "step_ns": _thinned([step["dur_ns"] for step in steps]),
         "biggest_cause": _biggest(cast(dict[str, int], summary["budget"])) if summary else None,
     }
+
+
+def _mean_of_complete(steps: list[dict[str, int]]) -> int | None:
+    durations = [step["dur_ns"] for step in steps if step["complete"]]
+    return mean(durations) if durations else None
 
 
 def _thinned(durations: list[int]) -> list[int]:

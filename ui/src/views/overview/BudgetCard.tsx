@@ -17,13 +17,11 @@ const WORTH_A_SENTENCE = 0.05
 export function BudgetCard({ entry, report }: { entry: RankReport | null; report: Report }) {
   const { overview: texts, terms } = useTexts()
   const summary = entry?.step_summary
-  if (!entry || entry.steps.length === 0 || !summary) {
+  if (!entry || entry.steps.length === 0) {
     return <Card title={texts.budget}><EmptyState what={texts.noSteps} why={texts.noStepsHow} code={codeThatRecords(report, 'step markers')} /></Card>
   }
-  const budget = summary.budget as Budget | null // null where the device log covers no step
-  if (budget === null) {
-    return <Card title={texts.noBudgetTime(time(summary.mean_ns))}><EmptyState what={texts.noBudget} why={texts.noBudgetWhy} /></Card>
-  }
+  if (!summary) return <Card title={texts.budget}><EmptyState what={texts.noBudget} why={texts.noBudgetWhy} /></Card>
+  const { budget } = summary
   const parts = budgetParts(budget).filter((part) => part.share >= LEAST_SHARE)
   const words = parts.toSorted((a, b) => b.ns - a.ns).map((part) => texts.part(share(part.share), terms[part.term].name))
   return (
