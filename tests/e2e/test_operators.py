@@ -165,7 +165,7 @@ def test_operators_on_a_phone_in_chinese_as_a_pie(open_page: OpenPage) -> None:
 
 def test_what_is_not_told_says_how_to_record_it(open_page: OpenPage) -> None:
     watched = open_page("tiny", "pipeline", query="tab=processing")
-    expect(watched.page.locator("main")).to_contain_text("laptime.profile()")
+    expect(watched.page.locator("main")).to_contain_text("for batch in prof.watch(loader):")
     assert watched.serious_faults() == []
 
 
