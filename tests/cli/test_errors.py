@@ -109,23 +109,23 @@ def test_export_of_no_such_path(tmp_path: Path, cli: Cli) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("empty.json", b""),
-        ("empty.json.gz", gzip.compress(b"")),
-        ("white.json", b" \n\t\n"),
-        ("text.txt", b"nothing to see\n"),
-        ("other.json", b'{"a": [1, 2, 3]}'),
-        ("number.json", b"12"),
-        ("noise.bin", bytes(range(256)) * 40),
-        ("page.html", b"<!doctype html><html></html>"),
-        ("cut.json.gz", gzip.compress(b'{"schemaVersion": 1}')[:8]),
-        ("broken.zip", b"PK\x03\x04" + bytes(60)),
-    ],
-)
-def test_files_that_hold_no_recording(name: str, data: bytes, tmp_path: Path, cli: Cli) -> None:
-    (tmp_path / name).write_bytes(data)
+NO_RECORDINGS = {
+    "empty.json": b"",
+    "empty.json.gz": gzip.compress(b""),
+    "white.json": b" \n\t\n",
+    "text.txt": b"nothing to see\n",
+    "other.json": b'{"a": [1, 2, 3]}',
+    "number.json": b"12",
+    "noise.bin": bytes(range(256)) * 40,
+    "page.html": b"<!doctype html><html></html>",
+    "cut.json.gz": gzip.compress(b'{"schemaVersion": 1}')[:8],
+    "broken.zip": b"PK\x03\x04" + bytes(60),
+}
+
+
+@pytest.mark.parametrize("name", NO_RECORDINGS)
+def test_files_that_hold_no_recording(name: str, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / name).write_bytes(NO_RECORDINGS[name])
     assert_refused(cli("report", tmp_path / name, "--json"), name)
 
 
