@@ -170,6 +170,22 @@ def test_a_scope_that_never_ended_holds_its_operators(tmp_path: Path, workspace:
     assert modules == [{"name": "MatrixMul", "module": "fc"}, {"name": "RELU", "module": "fc"}]
 
 
+@pytest.mark.parametrize("early_ns", [1, 2])
+def test_an_end_that_was_rounded_to_before_its_begin(early_ns: int, tmp_path: Path, workspace: Workspace) -> None:
+    """Times are written as thousandths of a microsecond, each rounded by itself; what is further off is no rounding."""
+    line = Timeline()
+    line.begin(WORKER, "fc", 1)
+    line.op(1, "RELU", 2, (3, 4), runs=[(GPU, 5, 9)], takes=(10,), makes=(11,))
+    line.span(WORKER, "HostToDevice", 4.622, 4.622 - early_ns / 1000)
+    line.end(WORKER, "fc", 8)
+    run = opened(line, tmp_path, workspace)
+    found = rows(run, "SELECT name, start_ns, dur_ns FROM slices WHERE name IN ('fc', 'HostToDevice') ORDER BY ALL")
+    warned = "unbalanced" in {warning["code"] for warning in run.traces[0].meta["warnings"]}
+    assert warned == (early_ns > 1)
+    if not warned:
+        assert [(row["name"], row["dur_ns"]) for row in found] == [("HostToDevice", 0), ("fc", 7000)]
+
+
 def test_a_recomputed_operator_has_all_its_executions(tmp_path: Path, workspace: Workspace) -> None:
     """Each device span belongs to the execution of its turn."""
     line = Timeline()

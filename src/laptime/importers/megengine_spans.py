@@ -71,6 +71,7 @@ def paired_spans(events: Events, builder: TraceBuilder) -> Spans:
     is_whole = columns.pop("is_whole")
     points = np.flatnonzero(~is_whole)
     keys = {key: columns[key][points] for key in ("place", "start", "name", "is_end")}
+    keys["start"] = _not_before_begins(keys)
     pairs = pair_nested({**keys, "order": points}, empty_name=builder.names.code(""))
     builder.drop("unbalanced", pairs.unopened)
     add = builder.warnings.add
@@ -86,6 +87,17 @@ def paired_spans(events: Events, builder: TraceBuilder) -> Spans:
     is_span[begins] = True
     rows = np.flatnonzero(is_span)
     return _spans(columns, rows, end_row[rows], end_ns[rows])
+
+
+def _not_before_begins(keys: dict[str, Column]) -> IntArray:
+    """Times of begins and ends; MegEngine rounds so that an end may stand 1 ns before the begin that it follows."""
+    order = stable_order(keys["place"])
+    place, start, name, is_end = (keys[key][order] for key in ("place", "start", "name", "is_end"))
+    follows = is_end[1:] & ~is_end[:-1] & (place[1:] == place[:-1]) & (name[1:] == name[:-1])
+    early = np.flatnonzero(follows & (start[1:] == start[:-1] - 1))
+    mended = keys["start"].copy()
+    mended[order[early + 1]] = start[early]
+    return mended
 
 
 def _spans(columns: dict[str, Column], rows: IntArray, end_row: IntArray, end_ns: IntArray) -> Spans:
