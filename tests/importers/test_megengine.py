@@ -186,6 +186,24 @@ def test_an_end_that_was_rounded_to_before_its_begin(early_ns: int, tmp_path: Pa
         assert [(row["name"], row["dur_ns"]) for row in found] == [("HostToDevice", 0), ("fc", 7000)]
 
 
+@pytest.mark.parametrize("early_ns", [1, 2])
+def test_a_begin_that_was_rounded_to_before_the_end_it_follows(
+    early_ns: int, tmp_path: Path, workspace: Workspace
+) -> None:
+    line = Timeline()
+    line.op(1, "RELU", 2, (3, 4), runs=[(GPU, 5, 9)], takes=(10,), makes=(11,))
+    line.span(WORKER, "Sync", 5, 5.806)
+    line.span(WORKER, "HostToDevice", 5.806 - early_ns / 1000, 7)
+    run = opened(line, tmp_path, workspace)
+    found = rows(run, "SELECT name, start_ns, dur_ns FROM slices WHERE name IN ('Sync', 'HostToDevice') ORDER BY ALL")
+    warned = "unbalanced" in {warning["code"] for warning in run.traces[0].meta["warnings"]}
+    assert warned == (early_ns > 1)
+    if not warned:
+        (copy, sync) = found
+        assert (copy["dur_ns"], sync["dur_ns"]) == (1194, 806)
+        assert sync["start_ns"] + sync["dur_ns"] == copy["start_ns"]
+
+
 def test_a_recomputed_operator_has_all_its_executions(tmp_path: Path, workspace: Workspace) -> None:
     """Each device span belongs to the execution of its turn."""
     line = Timeline()

@@ -187,6 +187,7 @@ def test_names_that_are_no_xml_are_read(tmp_path: Path, workspace: Workspace) ->
         ("1us ", "", (1000, None)),
         ("1s 2ms 3us 4ns ", "5s ", (1_002_003_004, 5_000_000_000)),
         ("3us ", "3us ", (3000, 3000)),
+        ("3us ", "2us 999ns ", (3000, 3000)),  # each rounded by itself
     ],
 )
 def test_lives(start: str, end: str, life: object, tmp_path: Path, workspace: Workspace) -> None:
@@ -200,6 +201,7 @@ def test_lives(start: str, end: str, life: object, tmp_path: Path, workspace: Wo
         {"size": "4 apples"},
         {"size": "9999999999GB "},
         {"produced": "3us "},
+        {"produced": "3us ", "erased": "2us 998ns "},
         {"produced": "1 day"},
         {"erased": "soon"},
     ],

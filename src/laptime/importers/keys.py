@@ -9,7 +9,7 @@ from laptime._version import __version__
 from laptime.importers.sources import Source
 from laptime.model.workspace import fingerprint, joined_key
 
-IMPORT_VERSION = "15"
+IMPORT_VERSION = "16"
 """Changes whenever the same file would give other tables."""
 
 

@@ -151,8 +151,8 @@ class _Tensors:
         """One tensor; counted as unreadable where its size or times are not those of a life."""
         self.builder.read += 1
         size = amount(attributes.get("tag:size", ""), _SIZE_UNITS)
-        produced, erased = (_time(attributes, key) for key in ("tag:produced", "tag:erased"))
-        if size is None or produced is None or erased is None or (NULL not in (produced, erased) and erased < produced):
+        life = _life(attributes)
+        if size is None or life is None:
             self.unreadable += 1
             return
         names = self.builder.names
@@ -163,8 +163,7 @@ class _Tensors:
                 -1 if device is None else names.code(device),
                 _address(attributes.get("tag:address", "")),
                 size,
-                produced,
-                erased,
+                *life,
                 names.code(name) if name else -1,
                 op,
                 -1 if layout is None else names.code(layout),
@@ -204,6 +203,18 @@ class _Tensors:
 
 
 _BLOCK_ROWS = 1 << 14
+_ROUNDED_NS = 1
+
+
+def _life(attributes: Mapping[str, str]) -> tuple[int, int] | None:
+    """When a tensor was made and erased; None where that is no life. MegEngine rounds both, so that the end of a tensor
+    without duration may stand 1 ns before its begin."""
+    produced, erased = (_time(attributes, key) for key in ("tag:produced", "tag:erased"))
+    if produced is None or erased is None:
+        return None
+    if NULL in (produced, erased) or produced <= erased:
+        return produced, erased
+    return (produced, produced) if produced - erased <= _ROUNDED_NS else None
 
 
 def _time(attributes: Mapping[str, str], key: str) -> int | None:

@@ -70,8 +70,9 @@ def paired_spans(events: Events, builder: TraceBuilder) -> Spans:
     columns = events.spans.take_all()
     is_whole = columns.pop("is_whole")
     points = np.flatnonzero(~is_whole)
+    columns["start"] = columns["start"].copy()
+    columns["start"][points] = _in_written_order(columns["place"][points], columns["start"][points])
     keys = {key: columns[key][points] for key in ("place", "start", "name", "is_end")}
-    keys["start"] = _not_before_begins(keys)
     pairs = pair_nested({**keys, "order": points}, empty_name=builder.names.code(""))
     builder.drop("unbalanced", pairs.unopened)
     add = builder.warnings.add
@@ -89,14 +90,20 @@ def paired_spans(events: Events, builder: TraceBuilder) -> Spans:
     return _spans(columns, rows, end_row[rows], end_ns[rows])
 
 
-def _not_before_begins(keys: dict[str, Column]) -> IntArray:
-    """Times of begins and ends; MegEngine rounds so that an end may stand 1 ns before the begin that it follows."""
-    order = stable_order(keys["place"])
-    place, start, name, is_end = (keys[key][order] for key in ("place", "start", "name", "is_end"))
-    follows = is_end[1:] & ~is_end[:-1] & (place[1:] == place[:-1]) & (name[1:] == name[:-1])
-    early = np.flatnonzero(follows & (start[1:] == start[:-1] - 1))
-    mended = keys["start"].copy()
-    mended[order[early + 1]] = start[early]
+def _in_written_order(place: CodeArray, start: IntArray) -> IntArray:
+    """Times of begins and ends that do not go back on a thread.
+
+    MegEngine writes the events of a thread as they happened, and rounds so that one may stand 1 ns before the one that
+    it follows. Threads that go back further (those of CUPTI) were not written in order: they keep their times.
+    """
+    order = stable_order(place)
+    place, start = place[order], start[order]
+    threads = np.split(start, np.flatnonzero(place[1:] != place[:-1]) + 1)
+    latest = [np.maximum.accumulate(times) for times in threads]
+    mended = np.empty_like(start)
+    mended[order] = np.concatenate(
+        [late if np.all(late - times <= 1) else times for late, times in zip(latest, threads, strict=True)]
+    )
     return mended
 
 
