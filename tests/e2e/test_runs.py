@@ -43,6 +43,17 @@ def test_a_failed_run_says_why(open_page: OpenPage, site: Site) -> None:
         expect(watched.page.locator("tbody tr", has_text=str(run["name"]))).to_contain_text(str(run["message"])[:40])
 
 
+def test_the_page_of_a_failed_run_says_why(open_page: OpenPage, site: Site) -> None:
+    (failed,) = [run for run in site.runs() if run["status"] == "failed"]
+    what, where, remedy = str(failed["message"]).split(": ")
+    note = open_page("damaged").page.get_by_role("alert")
+    for part in (what, where, remedy):
+        expect(note).to_contain_text(part)
+    note = open_page("damaged", lang="zh").page.get_by_role("alert")
+    expect(note).to_contain_text(where)
+    expect(note).not_to_contain_text(remedy)
+
+
 def test_keys_and_their_list(open_page: OpenPage) -> None:
     watched = open_page()
     watched.page.keyboard.press("?")

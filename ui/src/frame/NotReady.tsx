@@ -1,6 +1,6 @@
 import { Button, Progress } from '@mantine/core'
 import { useEffect, useEffectEvent } from 'react'
-import { asProblem } from '../api/problem'
+import { Problem } from '../api/problem'
 import type { Run } from '../api/shapes'
 import { CodeLine } from '../components/CodeLine'
 import { ProblemNote } from '../components/ProblemNote'
@@ -22,7 +22,7 @@ export function NotReady({ run }: { run: Run }) {
   if (status === 'failed') {
     return (
       <div className={styles.notReady}>
-        <ProblemNote title={texts.failed} error={asProblem(error ?? failure(run))} onRetry={() => start(run.run)} />
+        <ProblemNote title={texts.failed} error={error ?? failure(run)} onRetry={() => start(run.run)} />
         <CodeLine code={run.path} />
       </div>
     )
@@ -39,6 +39,8 @@ export function NotReady({ run }: { run: Run }) {
   )
 }
 
-function failure(run: Run): Error {
-  return new Error(run.message ?? '')
+const FAILED = 500
+
+function failure(run: Run): Problem {
+  return new Problem(FAILED, run.message ?? '')
 }

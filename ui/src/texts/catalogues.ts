@@ -27,6 +27,8 @@ import { memory as chineseMemory } from './zh/memory'
 import { utilisation as chineseUtilisation } from './zh/utilisation'
 import { files as chineseFiles } from './zh/files'
 import { saved as chineseSaved } from './zh/saved'
+import chineseProblems from './zh/problems.json'
+import type { ProblemTexts } from '../lib/problems'
 import type { Language } from '../state/preferences'
 
 const en = {
@@ -44,6 +46,7 @@ const en = {
   utilisation: englishUtilisation,
   files: englishFiles,
   saved: englishSaved,
+  problems: {} as ProblemTexts,
 }
 
 export type Texts = typeof en
@@ -63,6 +66,7 @@ const zh: Texts = {
   utilisation: chineseUtilisation,
   files: chineseFiles,
   saved: chineseSaved,
+  problems: chineseProblems,
 }
 
 export const CATALOGUES: Record<Language, Texts> = { en, zh }
