@@ -1,4 +1,4 @@
-"""A table of a hundred thousand operators is scrolled through by wheel."""
+"""Tables too long for a page, a hundred thousand operators and blocks of memory, are scrolled through by wheel."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.cli.recordings import slice_of, written
 from tests.e2e.conftest import OpenPage, page_opener
 from tests.e2e.site import Site, serving
+from tests.importers.test_megengine_memory_flow import HEAD, rect
 
 LENGTH = 100_000
+BLOCKS = 30_000
 ROW = 37
 """Pixels."""
 MOST_DRAWN = 80
@@ -29,17 +31,22 @@ _TIME_FRAMES = """
 }
 """
 _SHOWN = """
-rows => rows.map((row) => [Number(row.dataset.at), row.querySelector('td span[title]')?.title ?? null])
+rows => rows.map((row) => [Number(row.dataset.at), row.querySelector('td span[title], td[title]')?.title ?? null])
 """
 
 
 @pytest.fixture(scope="module")
 def long_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A server over a recording of as many operators, each of its own name and time."""
+    """A server over a recording of as many operators, and one of blocks, each of its own name and time or size."""
     base = tmp_path_factory.mktemp("long")
     (base / "long").mkdir()
     events = [slice_of("cpu_op", f"custom::op_{place:06d}", place * LENGTH, duration(place)) for place in range(LENGTH)]
     written(base / "long" / "long.pt.trace.json", events)
+    (base / "blocks").mkdir()
+    lives = [
+        rect(f"block_{place:06d}", f"{place}us ", f"{place + 9}us ", f"{size(place)}B ") for place in range(BLOCKS)
+    ]
+    (base / "blocks" / "1.memory_flow.svg").write_text(HEAD + "".join(lives) + "</svg>", encoding="utf-8")
     with serving(base, tmp_path_factory.mktemp("workspace")) as served:
         served.import_all()
         yield served
@@ -54,6 +61,11 @@ def open_long(browser: Browser, long_site: Site) -> Iterator[OpenPage]:
 def duration(place: int) -> int:
     """Microseconds; no two operators take equally long."""
     return 1 + place * 7919 % LENGTH
+
+
+def size(place: int) -> int:
+    """Bytes; no two blocks are equally large."""
+    return 1 + place * 7919 % BLOCKS
 
 
 def in_order() -> list[str]:
@@ -107,3 +119,26 @@ def test_a_hundred_thousand_operators_scroll(open_long: OpenPage, capsys: pytest
     # The median of the thirty longest: a machine that does other things may hold back a few.
     assert longest[15] < 250
     assert watched.overflow() == 0
+
+
+def test_blocks_of_memory_scroll(open_long: OpenPage) -> None:
+    expected = [f"block_{place:06d}" for place in sorted(range(BLOCKS), key=size, reverse=True)]
+    watched = open_long("blocks", "memory")
+    page, table = watched.page, watched.page.get_by_role("table", name="Allocations")
+    table.scroll_into_view_if_needed()
+    check_rows(table, expected, at=0)
+    table.locator("tr[data-at='3']").hover()
+    wheel(page, by=4000, times=40)
+    check_rows(table, expected, at=top_row(table))
+    assert top_row(table) > 1000
+    page.wait_for_url("**offset=*")
+    page.reload()
+    watched.settle()
+    check_rows(table, expected, at=top_row(table))
+    assert top_row(table) > 1000
+    table.get_by_role("button", name="Size", exact=True).click()
+    expect(table.locator("tr[data-at='0']")).to_contain_text(expected[-1])
+    check_rows(table, expected[::-1], at=0)
+    page.get_by_placeholder("Search by name or operator").fill("block_02999")
+    expect(page.get_by_role("status").filter(has_text="rows").last).to_have_text("10 rows")
+    check_rows(table, [name for name in expected[::-1] if name.startswith("block_02999")], at=0)

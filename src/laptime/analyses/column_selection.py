@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from laptime.analyses.selection import SEARCHED, Selection, search_hits
 from laptime.errors import LaptimeError
@@ -106,8 +107,10 @@ def _order(columns: Columns, kept: IntArray, column: str, *, ascending: bool | N
 
 def _alphabetical(column: Column) -> IntArray:
     """Rank of each text; unknown is behind all."""
-    values, codes = _distinct(column)
-    known = sorted(str(value) for value in values if value is not None)
-    ranks = {text: rank for rank, text in enumerate(known)}
-    places = [_UNKNOWN if value is None else ranks[str(value)] for value in values]
-    return np.array(places or [_UNKNOWN], np.int64)[codes]
+    coded = pa.array(column, pa.string()).dictionary_encode("encode")
+    in_order = pc.sort_indices(coded.dictionary).to_numpy()  # by code points, as Python orders texts
+    ranks = np.empty(len(in_order), np.int64)
+    ranks[in_order] = np.arange(len(in_order))
+    ranks[coded.dictionary.is_null().to_numpy(zero_copy_only=False)] = _UNKNOWN
+    codes: IntArray = coded.indices.to_numpy()
+    return ranks[codes]

@@ -3,6 +3,7 @@ import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { api } from '../api/client'
 import type { OperatorRow, Operators } from '../api/shapes'
 import { useQueryChoices, useSelection } from './address'
+import { type LaterRows, laterRows, PART } from './scrolled'
 
 /** Tables up to here are sorted and searched on the page; the server does so for longer ones. */
 export const MOST_ROWS = 5000
@@ -40,19 +41,14 @@ export function useOperators(run: string, asked: Asked, enabled = true) {
   return api.useQuery('get', '/api/runs/{run}/op', { params: { path: { run }, query } }, { enabled, placeholderData: keepPreviousData, select: asTable })
 }
 
-/** Rows that are asked for at a time, of tables longer than MOST_ROWS. */
-export const PART = 1000
-
-/** Parts of a long table by their numbers, from 1; part 0 is asked for anyway, since it tells how many rows there are. */
-export function useOperatorParts(run: string, asked: Asked, parts: readonly number[]): (at: number) => OperatorRow | undefined {
+/** Parts of a table longer than MOST_ROWS. */
+export function useOperatorParts(run: string, asked: Asked, wanted: readonly number[]): LaterRows<OperatorRow> {
   const choices = useOperatorChoices()
-  const wanted = parts.filter((part) => part > 0)
   const queries = wanted.map((part) => {
     const query = { ...choices, ...queryOf({ ...asked, limit: PART, offset: part * PART }) }
     return { ...api.queryOptions('get', '/api/runs/{run}/op', { params: { path: { run }, query } }), select: asTable }
   })
-  const answers = useQueries({ queries })
-  return (at) => answers[wanted.indexOf(Math.floor(at / PART))]?.data?.rows[at % PART]
+  return laterRows(wanted, useQueries({ queries }))
 }
 
 /** The route can answer as Arrow and CSV as well; asked like this it answers JSON. */

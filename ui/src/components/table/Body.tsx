@@ -9,8 +9,6 @@ interface BodyProps<Row> {
   /** Rows that are here; all of them, but where `parts` fetches them. */
   readonly rows: readonly Row[]
   readonly parts?: Parts<Row> | undefined
-  /** How many rows there are before them. */
-  readonly offset: number
   readonly columns: readonly Column<Row>[]
   readonly rowKey: (row: Row) => string | number
   readonly expanded?: (row: Row) => ReactNode
@@ -24,7 +22,7 @@ const MOST_MEASURED = 2000
 const MOVES: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }
 
 /** Rows in view between two spacers, each with what it opens in a body of its own. */
-export function Body<Row>({ rows, parts, offset, columns, rowKey, expanded, onOpen, scroller }: BodyProps<Row>) {
+export function Body<Row>({ rows, parts, columns, rowKey, expanded, onOpen, scroller }: BodyProps<Row>) {
   const length = parts?.length ?? rows.length
   const rowAt = (at: number): Row | undefined => (parts ? parts.rowAt(at) : rows[at])
   /** Rows that were opened, and whether they are now. */
@@ -106,7 +104,7 @@ export function Body<Row>({ rows, parts, offset, columns, rowKey, expanded, onOp
         return (
           <tbody key={key} data-index={index} ref={length <= MOST_MEASURED || opened.has(own) ? virtual.measureElement : null} className={styles.body}>
             <TableRow
-              row={row} at={index} offset={offset} columns={columns} tabbable={index === active}
+              row={row} at={index} columns={columns} tabbable={index === active}
               open={opened.get(own) ?? false} {...(expanded ? { expanded, onToggle: () => toggle(own) } : {})}
               {...(onOpen || expanded ? { onAct: () => act(row) } : {})} onKey={(event) => move(event, index)}
             />

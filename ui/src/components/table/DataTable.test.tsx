@@ -51,12 +51,12 @@ test('numbers are exact on hover', () => {
 
 test('where the server sorts, rows stay and it is told', () => {
   const onSort = vi.fn()
-  const served = { total: 500, offset: 0, limit: 3, onOffset: vi.fn(), sort: { id: 'name', desc: false }, onSort }
+  const parts = { length: 500, rowAt: (at: number) => ROWS[at], first: 0, onView: vi.fn() }
+  const served = { total: 500, parts, sort: { id: 'name', desc: false }, onSort, query: '', onQuery: vi.fn() }
   show(<DataTable label="Operators" rows={ROWS} columns={COLUMNS} rowKey={(row) => row.name} served={served} />)
   fireEvent.click(screen.getByText('Total'))
   expect(onSort).toHaveBeenCalledWith({ id: 'total', desc: true })
-  expect(names()).toEqual(['MatMul', 'Cast', 'Conv2D'])
-  expect(screen.getByText('1–3 of 500')).toBeTruthy()
+  expect(names().slice(0, 3)).toEqual(['MatMul', 'Cast', 'Conv2D'])
 })
 
 test('rows open by key, arrows move', () => {

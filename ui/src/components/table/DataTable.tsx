@@ -7,15 +7,14 @@ import { Body } from './Body'
 import type { Column, Sort } from './column'
 import styles from './DataTable.module.css'
 import { Head } from './Head'
-import { Pages, type Served } from './Pages'
-import { MOST_SCROLLED, type Parts } from './parts'
+import { MOST_SCROLLED, type Served } from './parts'
 import { SearchBox } from './SearchBox'
 import { type Held, useRows } from './useRows'
 
 export interface DataTableProps<Row> {
   /** What the table lists. */
   readonly label: string
-  /** Keep rows and columns by `useMemo` or outside the component. */
+  /** Keep rows and columns by `useMemo` or outside the component. Of a table that is served: those that are here. */
   readonly rows: readonly Row[]
   readonly columns: readonly Column<Row>[]
   readonly rowKey: (row: Row) => string | number
@@ -32,10 +31,8 @@ export interface DataTableProps<Row> {
   readonly tools?: ReactNode | ((rows: readonly Row[]) => ReactNode)
   /** Where the owner keeps what is sorted and searched for. */
   readonly held?: Held
-  /** Where the server sorts, searches and pages. */
-  readonly served?: Served
-  /** Of a table that the server sorts and searches: rows come as they are scrolled to, and there are no pages. */
-  readonly parts?: Parts<Row>
+  /** Where the server sorts and searches, and rows come as they are scrolled to. */
+  readonly served?: Served<Row>
   /** Stands instead of the rows where there are none. */
   readonly empty?: ReactNode
 }
@@ -52,14 +49,15 @@ function forPhone<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] 
 
 /** A table of any length: only rows in view are drawn; sorts by a click on a column, searches, expands. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, rows, served, parts, held, searchable = false, height = 480, tools } = props
+  const { label, rows, served, searchable = false, height = 480, tools } = props
+  const held: Held | undefined = served ?? props.held
   const phone = usePhone()
   const columns = useMemo(() => (phone ? forPhone(props.columns) : props.columns), [phone, props.columns])
   const texts = useTexts().table
   const [typed, setTyped] = useState('')
-  const listed = parts?.length
-  const query = served?.query ?? held?.query ?? typed
-  const ordered = useRows(rows, columns, { query: useDeferredValue(query), firstSort: props.sort ?? null, served, held })
+  const query = held?.query ?? typed
+  const ordered = useRows(rows, columns, { query: useDeferredValue(query), firstSort: props.sort ?? null, held, served: served !== undefined })
+  const listed = served?.parts.length ?? ordered.rows.length
   // State and no ref: the rows are drawn once it is there.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const most = phone ? ON_PHONE : Infinity
@@ -68,25 +66,24 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <div className={styles.whole}>
       {(searchable || tools !== undefined) && (
         <div className={styles.tools}>
-          {searchable && <SearchBox value={query} onChange={served?.onQuery ?? held?.onQuery ?? setTyped} placeholder={props.placeholder ?? texts.search} />}
-          <span className={`numbers ${styles.count}`} role="status">{texts.rows(count(listed ?? ordered.rows.length), count(served?.total ?? rows.length))}</span>
+          {searchable && <SearchBox value={query} onChange={held?.onQuery ?? setTyped} placeholder={props.placeholder ?? texts.search} />}
+          <span className={`numbers ${styles.count}`} role="status">{texts.rows(count(listed), count(served?.total ?? rows.length))}</span>
           {typeof tools === 'function' ? tools(ordered.rows) : tools}
         </div>
       )}
-      {/* Another page, or other rows in other order, are seen from their top. */}
-      <div key={parts ? `${query} ${served?.sort?.id} ${served?.sort?.desc}` : served?.offset} ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
+      {/* Other rows, or the same in other order, are seen from their top. */}
+      <div key={served && `${query} ${served.sort?.id} ${served.sort?.desc}`} ref={setScroller} className={styles.scroller} style={{ maxHeight: height }} tabIndex={0} role="region" aria-label={label}>
         <table className={styles.table} style={{ minWidth: width }} aria-label={label} aria-rowcount={(served?.total ?? ordered.rows.length) + 1}>
           <colgroup>
             {props.expanded && <col style={{ width: 36 }} />}
             {columns.map((column) => <col key={column.id} style={column.width === undefined ? {} : { width: column.width }} />)}
           </colgroup>
           <Head columns={columns} sort={ordered.sort} onSort={ordered.sortBy} expandable={props.expanded !== undefined} />
-          <Body {...props} columns={columns} rows={ordered.rows} offset={parts ? 0 : (served?.offset ?? 0)} scroller={scroller} />
+          <Body {...props} columns={columns} rows={ordered.rows} parts={served?.parts} scroller={scroller} />
         </table>
-        {(listed ?? ordered.rows.length) === 0 && <div className={styles.empty}>{query === '' ? (props.empty ?? texts.none) : texts.noneFor(query)}</div>}
+        {listed === 0 && <div className={styles.empty}>{query === '' ? (props.empty ?? texts.none) : texts.noneFor(query)}</div>}
       </div>
-      {served && !parts && <Pages served={served} shown={rows.length} />}
-      {served && listed !== undefined && listed < served.total && <p className={styles.more}>{texts.most(count(MOST_SCROLLED))}</p>}
+      {served && listed < served.total && <p className={styles.more}>{texts.most(count(MOST_SCROLLED))}</p>}
     </div>
   )
 }

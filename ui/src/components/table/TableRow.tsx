@@ -9,7 +9,6 @@ import styles from './DataTable.module.css'
 interface TableRowProps<Row> {
   readonly row: Row
   readonly at: number
-  readonly offset: number
   readonly columns: readonly Column<Row>[]
   readonly open: boolean
   readonly tabbable: boolean
@@ -20,7 +19,7 @@ interface TableRowProps<Row> {
 }
 
 export function TableRow<Row>(props: TableRowProps<Row>) {
-  const { row, at, offset, columns, open, tabbable, expanded, onToggle, onAct, onKey } = props
+  const { row, at, columns, open, tabbable, expanded, onToggle, onAct, onKey } = props
   const texts = useTexts().table
   const clicked = (event: MouseEvent<HTMLElement>) => {
     // A link or button inside the row acts for itself, and whoever marks text does not mean the row.
@@ -29,7 +28,7 @@ export function TableRow<Row>(props: TableRowProps<Row>) {
   }
   return (
     <>
-      <tr data-at={at} aria-rowindex={offset + at + 2} tabIndex={tabbable ? 0 : -1} data-acts={onAct !== undefined} className={styles.row} onClick={clicked} onKeyDown={onKey}>
+      <tr data-at={at} aria-rowindex={at + 2} tabIndex={tabbable ? 0 : -1} data-acts={onAct !== undefined} className={styles.row} onClick={clicked} onKeyDown={onKey}>
         {expanded && (
           <td className={styles.expander}>
             <button type="button" tabIndex={-1} className={styles.toggle} aria-expanded={open} aria-label={open ? texts.collapse : texts.expand} onClick={onToggle}>

@@ -1,3 +1,12 @@
+import type { Held } from './useRows'
+
+/** A table whose rows the server has: it sorts and searches, `held` keeps what for. */
+export interface Served<Row> extends Held {
+  /** Rows there are; not more than some are scrolled through. */
+  readonly total: number
+  readonly parts: Parts<Row>
+}
+
 /** Rows of a table too long to be here as a whole: they are fetched as they come into view. */
 export interface Parts<Row> {
   /** How many there are to scroll through. */

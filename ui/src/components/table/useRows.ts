@@ -27,32 +27,31 @@ export interface OrderOptions {
   readonly query: string
   readonly firstSort: Sort | null
   readonly held?: Held | undefined
-  /** The server sorts: rows stay as they came. */
-  readonly served?: { readonly sort: Sort | null; readonly onSort: (sort: Sort) => void } | undefined
+  /** The server sorts and searches: rows stay as they came. */
+  readonly served: boolean
 }
 
 /** Rows that answer the query, sorted; best answers first while nothing else was asked for. */
 export function useRows<Row>(data: readonly Row[], columns: readonly Column<Row>[], options: OrderOptions): Ordered<Row> {
   const { query, firstSort, served, held } = options
   const [chosen, setChosen] = useState<Sort | null>(firstSort)
-  const keeper = served ?? held
-  const sort = keeper ? keeper.sort : chosen
+  const sort = held ? held.sort : chosen
   const found = useMemo(
     () => (served ? data : fuzzySearch(data, query, (row) => rowText(row, columns))) as (Row & object)[],
-    [data, query, columns, served !== undefined],
+    [data, query, columns, served],
   )
   const definitions = useMemo(() => columnDefinitions(columns), [columns])
   const table = useTable({
     features: FEATURES,
     columns: definitions,
     data: found,
-    manualSorting: served !== undefined,
+    manualSorting: served,
     state: { sorting: sort ? [{ id: sort.id, desc: sort.desc }] : [] },
   })
   const sortBy = (column: Column<Row>) => {
     const desc = sort?.id === column.id ? !sort.desc : column.as !== undefined
     const next = { id: column.id, desc }
-    if (keeper) keeper.onSort(next)
+    if (held) held.onSort(next)
     else setChosen(next)
   }
   const model = table.getRowModel().rows

@@ -8,7 +8,4 @@ export const table = {
   none: 'No rows',
   noneFor: (query: string) => `No row answers “${query}”`,
   most: (count: string) => `The first ${count} rows are listed; search or another order shows others.`,
-  before: 'Before',
-  next: 'Next',
-  page: (first: string, last: string, all: string) => `${first}–${last} of ${all}`,
 }

@@ -10,7 +10,4 @@ export const table: typeof english = {
   none: '没有数据行',
   noneFor: (query) => `没有与“${query}”匹配的行`,
   most: (count) => `只列出前 ${count} 行；搜索或改变排序可看到其他行。`,
-  before: '上一页',
-  next: '下一页',
-  page: (first, last, all) => `第 ${first}–${last} 行，共 ${all} 行`,
 }

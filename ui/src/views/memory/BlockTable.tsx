@@ -1,6 +1,7 @@
 import { Anchor } from '@mantine/core'
-import { keepPreviousData } from '@tanstack/react-query'
-import { useDeferredValue, useMemo } from 'react'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQueries } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { api } from '../../api/client'
 import type { Allocation } from '../../api/shapes'
@@ -8,28 +9,32 @@ import { Loaded } from '../../components/Loaded'
 import type { Column, Sort } from '../../components/table/column'
 import { DataTable } from '../../components/table/DataTable'
 import { useTexts } from '../../state/language'
+import { laterRows, PART, useScrolled } from '../../state/scrolled'
 import { useOpenSlice, useSliceAddress } from '../../state/slices'
 import { useHeld } from '../../state/tables'
 import type { Texts } from '../../texts/catalogues'
 import { lifeEnd, ownerName } from './LiveCard'
 import type { MemoryChoice } from './useMemory'
 
-const PAGE = 200
+const ALLOCATIONS = '/api/runs/{run}/memory/allocations'
+/** Letters of a search that the server takes. */
+const LONGEST_SEARCH = 200
 const SORTED: readonly string[] = ['op', 'layout', 'size_bytes', 'start_ns', 'dur_ns', 'free_slice_id']
 const FIRST: Sort = { id: 'size_bytes', desc: true }
 
-/** Every block; the server sorts, searches and pages, the address holds how. */
+/** Every block: rows come as they are scrolled to; the server sorts and searches, the address holds how. */
 export function BlockTable({ choice }: { choice: MemoryChoice }) {
   const { memory: texts } = useTexts()
   const held = useHeld(FIRST)
   const sort = SORTED.includes(held.sort.id) ? held.sort : FIRST
-  const { offset } = held
-  const asked = useDeferredValue(held.query).trim().slice(0, 200)
-  const query = {
-    ...choice.query, sort: sort.id, ascending: !sort.desc, limit: PAGE, offset,
-    ...(asked === '' ? {} : { search: asked }),
+  const [asked] = useDebouncedValue(held.query.trim().slice(0, LONGEST_SEARCH), 200)
+  const part = (number: number) => {
+    const query = { ...choice.query, sort: sort.id, ascending: !sort.desc, limit: PART, offset: number * PART, ...(asked === '' ? {} : { search: asked }) }
+    return { params: { path: { run: choice.run }, query } }
   }
-  const found = api.useQuery('get', '/api/runs/{run}/memory/allocations', { params: { path: { run: choice.run }, query } }, { placeholderData: keepPreviousData })
+  const found = api.useQuery('get', ALLOCATIONS, part(0), { placeholderData: keepPreviousData })
+  const scrolled = useScrolled(held, found.data?.total_rows ?? 0)
+  const later = laterRows<Allocation>(scrolled.wanted, useQueries({ queries: scrolled.wanted.map((number) => api.queryOptions('get', ALLOCATIONS, part(number))) }))
   const layouts = found.data?.rows.some(({ layout }) => layout !== null) ?? false
   const open = useOpenSlice()
   const address = useSliceAddress()
@@ -39,7 +44,7 @@ export function BlockTable({ choice }: { choice: MemoryChoice }) {
       {({ rows, total_rows: total }) => (
         <DataTable label={texts.allocations} rows={rows} columns={columns} rowKey={(row) => `${row.start_ns} ${row.end_ns} ${row.address} ${row.slice_id} ${row.name} ${row.size_bytes}`} searchable placeholder={texts.search} empty={texts.noAllocations}
           onOpen={(row) => row.slice_id !== null && open(row.slice_id)}
-          served={{ ...held, sort, total, limit: PAGE }} />
+          served={{ ...held, sort, total, parts: scrolled.parts(rows, later) }} />
       )}
     </Loaded>
   )

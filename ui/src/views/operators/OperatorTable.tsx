@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { type ComponentProps, useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react'
+import { type ComponentProps, useMemo } from 'react'
 import type { OperatorRow, Operators } from '../../api/shapes'
 import { DownloadIcon } from '../../components/icons'
 import { Loaded } from '../../components/Loaded'
 import { DataTable, type DataTableProps } from '../../components/table/DataTable'
-import { MOST_SCROLLED, partsAround } from '../../components/table/parts'
 import { csv, download } from '../../lib/csv'
 import { useTexts } from '../../state/language'
-import { type Asked, csvAddress, MOST_ROWS, PART, useOperatorChoices, useOperatorParts, useOperators } from '../../state/operators'
+import { type Asked, csvAddress, MOST_ROWS, useOperatorChoices, useOperatorParts, useOperators } from '../../state/operators'
+import { PART, useScrolled } from '../../state/scrolled'
 import { type HeldPage, useHeld } from '../../state/tables'
 import { operatorColumns } from './columns'
 import { type Grouping, rowKey, type Tab } from './model'
@@ -47,43 +47,26 @@ function WholeTable(props: ShownProps) {
 /** Letters of a search that the server takes. */
 const LONGEST_SEARCH = 200
 
-/** How long rows have to stay in view until the address holds their place. */
-const STAY_MS = 300
-
 /** A table longer than the page holds: its rows come as they are scrolled to; the server sorts and searches. */
 function ServedTable(props: ShownProps) {
-  const { run, tab, by, found, held } = props
+  const { run, tab, by, held } = props
   const choices = useOperatorChoices()
-  const first = held.offset < found.total_rows ? held.offset : 0
-  const [view, setView] = useState<readonly [first: number, last: number]>([first, first])
-  const onView = useCallback((from: number, to: number) => setView([from, to]), [])
-  useKept(held, view[0])
   const [search] = useDebouncedValue(held.query.slice(0, LONGEST_SEARCH), 200)
   const wanted: Asked = { on: tab.side, by, kind: tab.kind, sort: held.sort.id, ascending: !held.sort.desc, search }
   const start = useOperators(run, { ...wanted, limit: PART, offset: 0 })
-  const length = Math.min(start.data?.total_rows ?? 0, MOST_SCROLLED)
-  const later = useOperatorParts(run, wanted, partsAround(...view, PART, length))
+  const scrolled = useScrolled(held, start.data?.total_rows ?? 0)
+  const later = useOperatorParts(run, wanted, scrolled.wanted)
   return (
     <Loaded query={start} height={560}>
       {({ rows, total_rows: total }) => (
-        <Rows {...props} rows={rows} served={{ ...held, total, offset: 0, limit: PART }}
-          parts={{ length, first, rowAt: (at) => (at < PART ? rows[at] : later(at)), onView }}
+        <Rows {...props} rows={rows} served={{ ...held, total, parts: scrolled.parts(rows, later) }}
           tools={<CsvButton component="a" href={csvAddress(run, wanted, choices)} download={fileName(props)} />} />
       )}
     </Loaded>
   )
 }
 
-/** Keeps in the address which row stands on top, once it has stayed there. */
-function useKept(held: HeldPage, top: number) {
-  const keep = useEffectEvent(() => top !== held.offset && held.onOffset(top))
-  useEffect(() => {
-    const timer = setTimeout(keep, STAY_MS)
-    return () => clearTimeout(timer)
-  }, [top])
-}
-
-type RowsProps = ShownProps & Pick<DataTableProps<OperatorRow>, 'rows' | 'tools' | 'served' | 'parts'>
+type RowsProps = ShownProps & Pick<DataTableProps<OperatorRow>, 'rows' | 'tools' | 'served'>
 
 function Rows({ run, tab, by, found: _, ...table }: RowsProps) {
   const { operators: texts } = useTexts()
