@@ -13,6 +13,12 @@ from tests.e2e.pages import Language, Theme
 from tests.e2e.site import Site, serving
 
 
+def test_how_to_record_is_said_in_the_language_of_the_page(open_page: OpenPage) -> None:
+    for lang, words in (("en", "if there was a device"), ("zh", "若有设备")):
+        code = open_page("tiny", "utilisation", lang=lang).page.locator("code", has_text="ProfilerActivity.CUDA")
+        expect(code.first).to_contain_text(words)
+
+
 @pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
 def test_a_page_of_a_run_can_be_read_by_all(open_page: OpenPage, lang: Language, theme: Theme) -> None:
     watched = open_page("ddp4-gloo", lang=lang, theme=theme)

@@ -1,7 +1,7 @@
 import { Card } from '../components/Card'
 import { EmptyState } from '../components/EmptyState'
 import { FindingEntry } from '../frame/findings/FindingEntry'
-import { useFindings } from '../frame/findings/useFindings'
+import { useFindings } from '../state/findings'
 import { useTexts } from '../state/language'
 
 /** What to change, each with its evidence. */

@@ -6,7 +6,7 @@ import { ProblemNote } from '../../components/ProblemNote'
 import { useTexts } from '../../state/language'
 import { FindingEntry } from './FindingEntry'
 import styles from './Findings.module.css'
-import type { Found } from './useFindings'
+import type { Found } from '../../state/findings'
 
 /** What to change, beside every page; the largest saving first. */
 export function Findings({ found, onFold }: { found: Found; onFold?: () => void }) {

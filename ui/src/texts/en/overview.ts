@@ -33,6 +33,7 @@ export const overview = {
   dataPipeline: 'Data pipeline',
   waits: (time: string, share: string) => `Training waits for data ${time} in all, ${share} of the steps.`,
   waitsOnly: (time: string) => `Training waits for data ${time} in all.`,
+  waitsHidden: (share: string) => `The devices work meanwhile: they idle for data ${share} of a step.`,
   noWaits: 'Training never waits for data.',
   emptyBatches: (waits: string, batches: string) => `${waits} of ${batches} batches found no data ready.`,
   process: 'Process',

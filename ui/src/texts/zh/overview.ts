@@ -33,6 +33,7 @@ export const overview: typeof english = {
   noOperators: '没有记录到算子',
   noOperatorsWhy: '请用框架自带的性能分析器记录算子：',
   dataPipeline: '数据准备',
+  waitsHidden: (share) => `设备此时大多在工作：因等待数据而空闲只占迭代的 ${share}。`,
   waits: (time, share) => `训练等待数据共 ${time}，占迭代的 ${share}。`,
   waitsOnly: (time) => `训练等待数据共 ${time}。`,
   noWaits: '训练从不等待数据。',

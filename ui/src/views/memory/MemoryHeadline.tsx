@@ -30,7 +30,7 @@ function OfBlocks({ curve, choice, steps, peakAt }: MemoryHeadlineProps & { peak
     largest === undefined ? null : texts.largest(largest.name, bytes(largest.value), share(live?.bytes ? largest.value / live.bytes : null)),
   ]
   return (
-    <Headline label={texts.question} words={texts.peak(curve.device ?? texts.noDevice, bytes(curve.peak_bytes), time(peakAt), chosen)} notes={notes} />
+    <Headline label={texts.question} words={texts.peak(curve.device, bytes(curve.peak_bytes), time(peakAt), chosen)} notes={notes} />
   )
 }
 

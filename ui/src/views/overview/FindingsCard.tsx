@@ -1,5 +1,5 @@
 import { Card } from '../../components/Card'
-import { useFindings } from '../../frame/findings/useFindings'
+import { useFindings } from '../../state/findings'
 import { share, time } from '../../lib/units'
 import { useTexts } from '../../state/language'
 import styles from './Overview.module.css'

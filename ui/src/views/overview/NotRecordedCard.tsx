@@ -1,7 +1,7 @@
 import type { Report } from '../../api/shapes'
 import { Card } from '../../components/Card'
 import { CodeLine } from '../../components/CodeLine'
-import { useTranslated } from '../../frame/findings/useFindings'
+import { useTranslated } from '../../state/findings'
 import { useTexts } from '../../state/language'
 import styles from './Overview.module.css'
 

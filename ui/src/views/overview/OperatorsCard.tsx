@@ -59,7 +59,7 @@ function Top({ answer, pie }: { answer: Operators; pie: boolean }) {
   const columns = useMemo<readonly Column<TopShare>[]>(
     () => [
       { id: 'name', label: texts.operatorType, value: (row) => row.name, least: 100, unsortable: true, cell: (row) => <Named row={row} colour={colourOf(row, rows.indexOf(row), look)} /> },
-      { id: 'count', label: texts.calls, value: (row) => row.count, as: 'count', width: 64, unsortable: true },
+      { id: 'count', label: texts.calls, value: (row) => row.count, as: 'count', width: 76, unsortable: true },
       { id: 'total_ns', label: texts.totalTime, value: (row) => row.total_ns, as: 'time', width: 88, unsortable: true },
       { id: 'share', label: texts.shareOf, value: (row) => row.share, as: 'share', width: 74, unsortable: true },
     ],

@@ -1,6 +1,6 @@
 import type { Pipeline } from '../../../api/shapes'
 import { WarningIcon } from '../../../components/icons'
-import { useFindings } from '../../../frame/findings/useFindings'
+import { useFindings } from '../../../state/findings'
 import { count, share, time } from '../../../lib/units'
 import { useTexts } from '../../../state/language'
 import type { Texts } from '../../../texts/catalogues'

@@ -1,22 +1,27 @@
+/** Findings of a run, and what it lacks, in the language of the page. */
 import { useQuery } from '@tanstack/react-query'
-import { type Advice, readAdvice } from '../../api/findings'
-import { asProblem } from '../../api/problem'
-import type { Finding } from '../../api/shapes'
-import { useSelection } from '../../state/address'
-import { useLanguage } from '../../state/language'
-import { FINDINGS, useRun } from '../../state/runs'
+import { type Advice, readAdvice } from '../api/findings'
+import { asProblem } from '../api/problem'
+import type { Finding } from '../api/shapes'
+import { useSelection } from './address'
+import { useLanguage } from './language'
+import { FINDINGS, useRun } from './runs'
+
+type Missing = Advice['not_recorded'][number]
+
+const NOTHING: readonly never[] = []
 
 export interface Found {
   /** False where the server has no findings to offer. */
   readonly offered: boolean
   readonly findings: readonly Finding[]
-  readonly notRecorded: Advice['not_recorded']
+  readonly notRecorded: readonly Missing[]
   readonly waiting: boolean
   readonly error: unknown
 }
 
 /** What a run lacks in the language of the page: the list beside the findings begins with the same, translated. */
-export function useTranslated(run: string, missing: Advice['not_recorded']): Advice['not_recorded'] {
+export function useTranslated(run: string, missing: readonly Missing[]): readonly Missing[] {
   const { notRecorded } = useFindings(run)
   return missing.map((row, at) => notRecorded[at] ?? row)
 }
@@ -30,8 +35,8 @@ export function useFindings(run: string | null): Found {
   const missing = query.error !== null && asProblem(query.error).missing
   return {
     offered: run !== null && status === 'ready' && !missing,
-    findings: query.data?.findings ?? [],
-    notRecorded: query.data?.not_recorded ?? [],
+    findings: query.data?.findings ?? NOTHING,
+    notRecorded: query.data?.not_recorded ?? NOTHING,
     waiting: query.isPending,
     error: missing ? null : query.error,
   }
