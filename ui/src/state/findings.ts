@@ -20,18 +20,23 @@ export interface Found {
   readonly error: unknown
 }
 
-/** What a run lacks in the language of the page: the list beside the findings begins with the same, translated. */
+/** What a run lacks in the language of the page. */
 export function useTranslated(run: string, missing: readonly Missing[]): readonly Missing[] {
-  const { notRecorded } = useFindings(run)
-  return missing.map((row, at) => notRecorded[at] ?? row)
+  const told = useTranslations(run)
+  return missing.map((row, at) => told[at] ?? row)
+}
+
+/** What a run lacks, translated, in the order of its report: advice of the whole run begins with the same. None in English, as reports are. */
+export function useTranslations(run: string | null): readonly Missing[] {
+  const { language } = useLanguage()
+  return useAdvice(language === 'en' ? null : run, null).data?.not_recorded ?? NOTHING
 }
 
 /** Findings of the run that is shown, those that save most first. */
 export function useFindings(run: string | null): Found {
   const { rank } = useSelection()
-  const { language } = useLanguage()
   const status = useRun(run ?? '', run !== null).data?.status
-  const query = useQuery({ queryKey: [FINDINGS, run, rank, language], queryFn: () => readAdvice(run!, rank, language), enabled: run !== null && status === 'ready' })
+  const query = useAdvice(run, rank)
   const missing = query.error !== null && asProblem(query.error).missing
   return {
     offered: run !== null && status === 'ready' && !missing,
@@ -40,4 +45,10 @@ export function useFindings(run: string | null): Found {
     waiting: query.isPending,
     error: missing ? null : query.error,
   }
+}
+
+function useAdvice(run: string | null, rank: number | null) {
+  const { language } = useLanguage()
+  const status = useRun(run ?? '', run !== null).data?.status
+  return useQuery({ queryKey: [FINDINGS, run, rank, language], queryFn: () => readAdvice(run!, rank, language), enabled: run !== null && status === 'ready' })
 }

@@ -4,7 +4,7 @@ import { useCallback } from 'react'
 import { api } from '../api/client'
 import type { RankReport, Report } from '../api/shapes'
 import { useSelection } from './address'
-import { useFindings } from './findings'
+import { useTranslations } from './findings'
 
 /** Of the whole recording; what the header offers to choose from. */
 export function useWholeReport(run: string, enabled = true) {
@@ -22,7 +22,7 @@ export function useReport(run: string) {
 
 /** Tells how to record what is missing in the language of the page; what is missing keeps its name, by which pages look it up. */
 function useInLanguage(run: string | null) {
-  const { notRecorded: told } = useFindings(run)
+  const told = useTranslations(run)
   return useCallback(
     (report: Report): Report => ({
       ...report,
